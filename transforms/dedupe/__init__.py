@@ -1,0 +1,1 @@
+"""What is known already: state of earlier runs, identity of articles."""

@@ -1,0 +1,1 @@
+"""Pages and texts to articles: text, metadata, language."""

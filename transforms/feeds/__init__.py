@@ -1,0 +1,1 @@
+"""Feeds: parsing, identity of entries, schedule, OPML, and the stage that polls."""

@@ -1,0 +1,1 @@
+"""HTTP: the one client, politeness towards hosts, and the stage that fetches pages."""

@@ -1,0 +1,1 @@
+"""Seed files of every kind, read whole and decoded by ourselves."""

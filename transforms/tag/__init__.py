@@ -1,0 +1,1 @@
+"""Topics with their evidence: taxonomy, matching, score."""

@@ -1,0 +1,1 @@
+"""The dataset: rows, Parquet files, staging, commit and recovery."""
