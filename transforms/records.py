@@ -232,7 +232,7 @@ class Entity(NamedTuple):
     text: str
     label: str
     start: int
-    count: int
+    occurrences: int
 
 
 class Tags(NamedTuple):
@@ -339,7 +339,7 @@ class Tally(NamedTuple):
 
     stage: str
     outcome: str
-    count: int
+    items: int
 
 
 Side = Reject | Fetch | Alias | Tally

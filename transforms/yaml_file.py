@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-Path_ = tuple["str | int", ...]
+KeyPath = tuple["str | int", ...]
 
 
 class Mark(NamedTuple):
@@ -62,25 +62,25 @@ class YamlFile(NamedTuple):
 
     Attributes:
         data: dicts, lists, ``YamlText``; ``None`` for an empty value, ``~`` or ``null``.
-        marks: Place of each value by its path, ``("feeds", 0, "url")``; the place of a key is under
-            ``(*path, "key", "")``, see ``mark_of``.
+        marks: Place of each value by its path, ``("feeds", 0, "url")``, and of its key by the path and "";
+            see ``mark_of`` and ``key_mark_of``.
         problems: Double keys and syntax errors.
     """
 
     file: str
     data: Any
-    marks: dict[Path_, Mark]
+    marks: dict[KeyPath, Mark]
     problems: list[Problem]
 
-    def mark_of(self, path: Path_) -> Mark:
+    def mark_of(self, path: KeyPath) -> Mark:
         """Returns the place of the value at ``path``, or of the nearest thing around it."""
         while path and path not in self.marks:
             path = path[:-1]
         return self.marks.get(path, Mark(self.file, 1, 1))
 
-    def key_mark_of(self, path: Path_) -> Mark:
+    def key_mark_of(self, path: KeyPath) -> Mark:
         """Returns the place of the key of the value at ``path``."""
-        return self.marks.get((*path, ""), self.mark_of(path))
+        return self.marks.get(_key_of(path), self.mark_of(path))
 
 
 _TRAP = re.compile(
@@ -135,7 +135,11 @@ def load_yaml(path: str | Path, text: str | None = None) -> YamlFile:
     return loaded._replace(data=_build(node, (), loaded, set()))
 
 
-def _build(node: yaml.Node, path: Path_, out: YamlFile, above: set[int]) -> Any:
+def _key_of(path: KeyPath) -> KeyPath:
+    return (*path, "")
+
+
+def _build(node: yaml.Node, path: KeyPath, out: YamlFile, above: set[int]) -> Any:
     place = Mark(out.file, node.start_mark.line + 1, node.start_mark.column + 1)
     out.marks[path] = place
     if id(node) in above or len(above) > 50:
@@ -145,6 +149,7 @@ def _build(node: yaml.Node, path: Path_, out: YamlFile, above: set[int]) -> Any:
         return _build_mapping(node, path, out, above | {id(node)})
     if isinstance(node, yaml.SequenceNode):
         return [_build(item, (*path, i), out, above | {id(node)}) for i, item in enumerate(node.value)]
+    assert isinstance(node, yaml.ScalarNode)
     if node.style is None and node.value in ("", "~", "null", "Null", "NULL"):
         return None
     text = YamlText(node.value)
@@ -152,7 +157,7 @@ def _build(node: yaml.Node, path: Path_, out: YamlFile, above: set[int]) -> Any:
     return text
 
 
-def _build_mapping(node: yaml.MappingNode, path: Path_, out: YamlFile, above: set[int]) -> dict[str, Any]:
+def _build_mapping(node: yaml.MappingNode, path: KeyPath, out: YamlFile, above: set[int]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key_node, value_node in node.value:
         place = Mark(out.file, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
@@ -162,16 +167,16 @@ def _build_mapping(node: yaml.MappingNode, path: Path_, out: YamlFile, above: se
         key = str(key_node.value)
         here = (*path, key)
         if key in result:
-            first = out.marks[(*here, "")]
+            first = out.marks[_key_of(here)]
             message = f"the same key twice, first in line {first.line}; remove or rename one"
             out.problems.append(Problem(place, dotted(here), message))
             continue
-        out.marks[(*here, "")] = place
+        out.marks[_key_of(here)] = place
         result[key] = _build(value_node, here, out, above)
     return result
 
 
-def dotted(path: Path_) -> str:
+def dotted(path: KeyPath) -> str:
     """Returns a path as people write it: ``feeds[0].url``."""
     out = ""
     for part in path:
