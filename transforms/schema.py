@@ -216,6 +216,7 @@ REJECTS = _table(
         _column("url?", _TEXT, "Address of the refused item itself"),
         _column("input_uri?", _TEXT, "Seed file, file#L12 for a line", volatile=True),
         _column("http_status?", _INT, "HTTP status"),
+        _column("body_sha256?", _TEXT, "Hash of the refused bytes: a page, a seed file, a line of one"),
         _column("failed_at", _TIME, "When", volatile=True),
         _column("payload?", pa.binary(), "First bytes of what was refused"),
         _column("payload_truncated", _FLAG, "True if there were more"),

@@ -17,16 +17,23 @@ import yaml
 
 KeyPath = tuple["str | int", ...]
 
+MAX_BYTES = 10 * 1024 * 1024
+MAX_DEPTH = 50
+MAX_REPEATED = 10_000
+
+# libyaml's parser is ten times faster and bounds its nesting; without it PyYAML's own does.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 
 class Mark(NamedTuple):
-    """A place in a file; line and column count from 1."""
+    """A place in a file; line and column count from 1. Line 0 is no line: a flag, a variable, a whole file."""
 
     file: str
     line: int
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
 class Problem(NamedTuple):
@@ -103,7 +110,7 @@ def suggest(word: str, allowed: Iterable[str]) -> str:
 
 
 def load_yaml(path: str | Path, text: str | None = None) -> YamlFile:
-    """Reads a YAML file; never raises on its content.
+    """Reads a YAML file; never raises on its content, and is bounded in what it reads and builds.
 
     Args:
         path: The file; its name as given is used in messages.
@@ -112,68 +119,137 @@ def load_yaml(path: str | Path, text: str | None = None) -> YamlFile:
     Raises:
         OSError: If the file cannot be read.
     """
-    file = str(path)
+    file = YamlFile(str(path), None, {}, [])
     if text is None:
-        raw = Path(path).read_bytes()
+        with Path(path).open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            return _broken(file, Mark(file.file, 1, 1), f"larger than {MAX_BYTES // 1024 // 1024} MiB; split it")
+        encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
         try:
-            text = raw.decode("utf-8-sig")
+            text = raw.decode(encoding)
         except UnicodeDecodeError as error:
+            line_start = raw.rfind(b"\n", 0, error.start) + 1
             line = raw.count(b"\n", 0, error.start) + 1
-            problem = Problem(Mark(file, line, 1), "", "not UTF-8; save the file as UTF-8")
-            return YamlFile(file, None, {}, [problem])
+            place = Mark(file.file, line, len(raw[line_start : error.start].decode("utf-8", "replace")) + 1)
+            return _broken(file, place, "not UTF-8; save the file as UTF-8")
     try:
-        # SafeLoader's composer: nodes with marks, no objects are constructed.
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = Mark(file, mark.line + 1, mark.column + 1) if mark else Mark(file, 1, 1)
-        words = getattr(error, "problem", None) or str(error).splitlines()[0]
-        return YamlFile(file, None, {}, [Problem(place, "", f"not valid YAML: {words}")])
-    loaded = YamlFile(file, None, {}, [])
+        # The composer gives nodes with marks and constructs no objects; tags mean nothing here.
+        node = yaml.compose(text, Loader=_LOADER)
+    except (yaml.YAMLError, UnicodeEncodeError, RecursionError) as error:
+        return _broken(file, *_explained(file.file, text, error))
     if node is None:
-        return loaded
-    return loaded._replace(data=_build(node, (), loaded, set()))
+        return file
+    return file._replace(data=_Builder(file).build(node, (), frozenset()))
+
+
+def _broken(file: YamlFile, place: Mark, message: str) -> YamlFile:
+    return file._replace(problems=[Problem(place, "", message)])
+
+
+_BREAKS = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # what ends a line to YAML 1.1 parsers
+
+# What the parser says -> what people can do about it. The first that is part of its words counts.
+_MEANINGS = (
+    ("mapping values are not allowed", "a second colon in the line, or a wrong indentation; put the value in quotes"),
+    ("undefined alias", "a word that begins with * stands for something else here; put it in quotes"),
+    ("did not find expected key", "text that fits nowhere; look at the indentation and the quotes here and above"),
+    ("'-' indicator", "neither an entry of the list above nor a key of its own; look at the indentation"),
+    ("another document", "a second document begins; a file holds one"),
+    ("nesting depth", "nested too deep"),
+)
+
+
+def _explained(file: str, text: str, error: Exception) -> tuple[Mark, str]:
+    """Returns the place and the meaning of a syntax error, in words for people who do not know YAML."""
+    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "nesting depth")
+    context = str(getattr(error, "context", None) or "")
+    mark, opened = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if opened is not None and ("quoted scalar" in context or "flow" in context):
+        what = "quote that opens here is not closed"
+        if "flow" in context:
+            what = "bracket that opens here is not closed, or a comma is missing"
+        return Mark(file, opened.line + 1, opened.column + 1), f"not valid YAML: the {what}"
+    if mark is None:
+        letter = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        before = text[: letter.start()] if letter else ""
+        place = Mark(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+    else:
+        place = Mark(file, mark.line + 1, mark.column + 1)
+        if "cannot start any token" in problem:
+            problem = _bad_start(text, mark.line, mark.column)
+    meaning = next((meaning for words, meaning in _MEANINGS if words in problem), problem)
+    return place, f"not valid YAML: {meaning}"
+
+
+def _bad_start(text: str, line: int, column: int) -> str:
+    lines = _BREAKS.split(text)
+    letter = lines[line][column : column + 1] if line < len(lines) else ""
+    return "a tab cannot indent; use spaces" if letter == "\t" else f'a value cannot begin with "{letter}"; quote it'
 
 
 def _key_of(path: KeyPath) -> KeyPath:
     return (*path, "")
 
 
-def _build(node: yaml.Node, path: KeyPath, out: YamlFile, above: set[int]) -> Any:
-    place = Mark(out.file, node.start_mark.line + 1, node.start_mark.column + 1)
-    out.marks[path] = place
-    if id(node) in above or len(above) > 50:
-        out.problems.append(Problem(place, dotted(path), "nested too deep or within itself"))
-        return None
-    if isinstance(node, yaml.MappingNode):
-        return _build_mapping(node, path, out, above | {id(node)})
-    if isinstance(node, yaml.SequenceNode):
-        return [_build(item, (*path, i), out, above | {id(node)}) for i, item in enumerate(node.value)]
-    assert isinstance(node, yaml.ScalarNode)
-    if node.style is None and node.value in ("", "~", "null", "Null", "NULL"):
-        return None
-    text = YamlText(node.value)
-    text.plain = node.style is None
-    return text
+class _Builder:
+    """Builds plain data out of nodes, and notes where everything stands.
 
+    An alias is built anew wherever it stands, since each place has a mark of its own; how much may be built
+    in that way is bounded ("billion laughs").
+    """
 
-def _build_mapping(node: yaml.MappingNode, path: KeyPath, out: YamlFile, above: set[int]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        place = Mark(out.file, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-        if not isinstance(key_node, yaml.ScalarNode):
-            out.problems.append(Problem(place, dotted(path), "a key must be a word"))
-            continue
-        key = str(key_node.value)
-        here = (*path, key)
-        if key in result:
-            first = out.marks[_key_of(here)]
-            message = f"the same key twice, first in line {first.line}; remove or rename one"
-            out.problems.append(Problem(place, dotted(here), message))
-            continue
-        out.marks[_key_of(here)] = place
-        result[key] = _build(value_node, here, out, above)
-    return result
+    def __init__(self, file: YamlFile) -> None:
+        self._file = file
+        self._seen: set[int] = set()
+        self._repeated = 0
+
+    def build(self, node: yaml.Node, path: KeyPath, above: frozenset[int]) -> Any:
+        place = self._place(node)
+        self._file.marks[path] = place
+        if id(node) in above or len(above) > MAX_DEPTH:
+            self._file.problems.append(Problem(place, dotted(path), "nested too deep or within itself"))
+            return None
+        if id(node) in self._seen:
+            self._repeated += 1
+        self._seen.add(id(node))
+        if self._repeated > MAX_REPEATED:
+            if self._repeated == MAX_REPEATED + 1:
+                self._file.problems.append(Problem(place, dotted(path), "aliases repeat too much; write it out"))
+                self._repeated += 1
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path, above | {id(node)})
+        if isinstance(node, yaml.SequenceNode):
+            return [self.build(item, (*path, i), above | {id(node)}) for i, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)
+        is_plain = not node.style  # None, or an empty text from libyaml
+        if is_plain and node.value in ("", "~", "null", "Null", "NULL"):
+            return None
+        text = YamlText(node.value)
+        text.plain = is_plain
+        return text
+
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath, above: frozenset[int]) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            place = self._place(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._file.problems.append(Problem(place, dotted(path), "a key must be a word"))
+                continue
+            key = str(key_node.value)
+            here = (*path, key)
+            if key in result:
+                first = self._file.marks[_key_of(here)]
+                message = f"the same key twice, first in line {first.line}; remove or rename one"
+                self._file.problems.append(Problem(place, dotted(here), message))
+                continue
+            self._file.marks[_key_of(here)] = place
+            result[key] = self.build(value_node, here, above)
+        return result
+
+    def _place(self, node: yaml.Node) -> Mark:
+        return Mark(self._file.file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def dotted(path: KeyPath) -> str:

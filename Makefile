@@ -1,0 +1,61 @@
+# Every target that needs Python makes .venv first; nothing else has to be installed than python3 with venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SHARED ?= ../shared
+
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-feeds eval-extract eval-topics bench ci clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+setup: $(READY) ## Make .venv with the command .venv/bin/newsbeam
+
+$(READY): setup.py constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[query,dev]'
+	@touch $(READY)
+
+run: $(READY) ## Run the shipped configuration: seeds/ into out/, offline
+	$(BIN)/newsbeam run -c configs/newsbeam.yaml
+
+test: $(READY) ## Run the tests
+	$(BIN)/python -m pytest -q
+
+fmt: $(READY) ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(READY) ## Check format and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY) ## Check the types
+	$(BIN)/mypy
+
+layers: $(READY) ## Check that transforms/ never imports pipeline/
+	$(BIN)/lint-imports
+
+docs: $(READY) ## Write the generated pages of docs/
+	$(BIN)/python -m transforms.write.meta docs
+
+docs-check: $(READY) ## Check that the generated pages are up to date
+	$(BIN)/python -m transforms.write.meta docs --check
+
+eval: eval-feeds eval-extract eval-topics ## Measure quality on the packs (left out where they are not)
+
+eval-feeds: $(READY) ## Feeds: bug cases, real feeds, dates, beside other parsers
+	$(BIN)/python tests/eval/eval_feeds.py
+
+eval-extract: $(READY) ## Extraction: text and metadata, beside other extractors
+	$(BIN)/python tests/eval/eval_extract.py
+
+eval-topics: $(READY) ## Topics: recall and precision on labelled sets
+	$(BIN)/python tests/eval/eval_topics.py
+
+ci: lint types layers docs-check test eval ## All checks; what .ci/run calls
+
+clean: ## Remove what was made here
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,97 @@
+"""``newsbeam run``: plan, launch, summary, exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from pipeline.cli.output import err, out
+from pipeline.errors import ExitCode
+from pipeline.summary import Summary, as_json, as_text
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the pipeline as the command line and the configuration say; returns the exit code."""
+    began = time.monotonic()
+    # Heavy: pydantic, pyarrow and the readers come with the plan, Beam with the launch.
+    from pipeline.config.load import load_setup
+    from pipeline.options import beam_arguments
+    from pipeline.plan import make_plan
+
+    flags = beam_arguments(args.runner, args.beam_flags)
+    plan = make_plan(load_setup(args.config, vars(args)))
+    for pattern in plan.unmatched:
+        err(f"newsbeam: note: no seed file matches {pattern}")
+    if args.plan:
+        from pipeline.plan import plan_lines
+
+        out("\n".join(plan_lines(plan, flags, args.now)))
+        return int(ExitCode.DONE)
+
+    from pipeline.launch import RunOptions, execute, held_by
+
+    options = RunOptions(
+        beam_flags=tuple(flags),
+        now=args.now,
+        due_now=args.due_now,
+        limit=args.limit,
+        wait=args.wait,
+        show_progress=not (args.quiet or args.json),
+    )
+    manifests = execute(plan, options)
+    from pipeline.summary import summarise
+
+    summary = summarise(
+        _shown_path(plan.config.dataset), manifests, held_by(plan.config.dataset), time.monotonic() - began
+    )
+    code = exit_code_of(summary, args.max_rejects)
+    if args.json:
+        out(json.dumps(as_json(summary, int(code)), ensure_ascii=False))
+    elif not args.quiet:
+        out(as_text(summary, sys.stdout))
+    _tell_failure(summary, code)
+    return int(code)
+
+
+def exit_code_of(summary: Summary, max_rejects: object = None) -> ExitCode:
+    """Returns the exit code that a summary deserves.
+
+    Args:
+        summary: Of the runs of the command.
+        max_rejects: A ``RejectLimit``, ``None`` for no limit.
+    """
+    feeds = summary.feeds
+    all_feeds_failed = bool(feeds.get("polled")) and feeds.get("failed", 0) >= feeds["polled"]
+    items = summary.items
+    nothing_read = _count(summary, ("read",), "item") > 0 and _count(summary, ("read",), "passed") == 0
+    if not summary.adds_up or all_feeds_failed or nothing_read:
+        return ExitCode.FAILED
+    # What was left out because the user asked for it (keep: tagged) is no mishap.
+    mishaps = items["rejected"] - summary.rejects.get("tag:untagged", 0)
+    if max_rejects is not None and max_rejects.is_exceeded(mishaps, items["in"]):  # type: ignore[attr-defined]
+        return ExitCode.TOO_MANY_REJECTS
+    return ExitCode.DONE
+
+
+def _count(summary: Summary, stages: Sequence[str], outcome: str) -> int:
+    return sum(tally.items for tally in summary.stages if tally.stage in stages and tally.outcome == outcome)
+
+
+def _tell_failure(summary: Summary, code: ExitCode) -> None:
+    if not summary.adds_up:
+        err("newsbeam: the sum of the items does not add up; please report this with the manifest of the run")
+    elif code is ExitCode.FAILED:
+        what = "every feed" if summary.feeds.get("polled") else "every seed"
+        err(f"newsbeam: failed: {what} failed; the tables fetches and rejects say why")
+    elif code is ExitCode.TOO_MANY_REJECTS:
+        err(f"newsbeam: {summary.items['rejected']:,} items were rejected, more than --max-rejects allows")
+
+
+def _shown_path(path: str) -> str:
+    """The dataset as people would name it: relative if it lies below the working directory."""
+    relative = os.path.relpath(path) if "://" not in path else path
+    return path if relative.startswith("..") else relative

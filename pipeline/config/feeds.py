@@ -1,0 +1,170 @@
+"""Lists of feeds: YAML files of our own form, OPML, CSV and plain lists, and addresses given directly."""
+
+from __future__ import annotations
+
+import glob
+import logging
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ValidationError
+
+from pipeline.config import values
+from pipeline.config.model import Config, FeedDefaults, FeedItem, Strict
+from pipeline.config.problems import problems_of
+from pipeline.config.variables import expand_variables
+from transforms.records import FeedSource
+from transforms.yaml_file import KeyPath, Mark, Problem, YamlFile, load_yaml
+
+_LOG = logging.getLogger("newsbeam.config")
+
+
+def _as_item(value: Any) -> Any:
+    """An address alone is a feed with nothing but an address."""
+    return {"url": value} if isinstance(value, str) else value
+
+
+class FeedsFile(Strict):
+    """A feeds file: ``version``, ``defaults`` and ``feeds``."""
+
+    version: Annotated[str, BeforeValidator(values.version)] = "1"
+    defaults: FeedDefaults = FeedDefaults()
+    feeds: Annotated[tuple[Annotated[FeedItem, BeforeValidator(_as_item)], ...], BeforeValidator(values.item_list)] = ()
+
+
+class ListedFeed(NamedTuple):
+    """A feed and the place where it is listed."""
+
+    item: FeedItem
+    mark: Mark
+
+
+def list_feeds(
+    config: Config, place: Callable[[KeyPath], Mark], environ: Mapping[str, str] | None = None
+) -> tuple[list[ListedFeed], list[Problem]]:
+    """Returns all feeds of a configuration in order, each address once, and all mistakes.
+
+    The same address twice in one file is a mistake; over several files the first one counts and gets the
+    tags of the others.
+
+    Args:
+        config: The configuration.
+        place: Tells where the value at a path of the configuration stands.
+        environ: Variables for ``${NAME}``; default: those of the process.
+    """
+    listed: list[ListedFeed] = []
+    problems: list[Problem] = []
+    for number, entry in enumerate(config.feeds):
+        mark = place(("feeds", number))
+        if isinstance(entry, FeedItem):
+            listed.append(ListedFeed(entry, mark))
+        elif values.is_web_address(entry):
+            listed.append(ListedFeed(FeedItem(url=entry), mark))
+        else:
+            is_pattern = glob.has_magic(entry) and not os.path.exists(entry)
+            files = sorted(glob.glob(entry, recursive=True)) if is_pattern else [entry]
+            if not files:
+                problems.append(_wrong(mark, f"no file matches {entry}"))
+            for file in files:
+                found, wrong = read_feeds_file(file, mark, os.environ if environ is None else environ)
+                listed += found
+                problems += wrong
+    return _each_once(listed, problems), problems
+
+
+def read_feeds_file(file: str, named_at: Mark, environ: Mapping[str, str]) -> tuple[list[ListedFeed], list[Problem]]:
+    """Reads one file with feeds; its ending says what it is.
+
+    Args:
+        file: Path of a YAML, OPML, CSV or text file.
+        named_at: Where the file is named, for the mistake that there is none.
+        environ: Variables for ``${NAME}``.
+    """
+    try:
+        if file.lower().endswith((".yaml", ".yml")):
+            return _from_yaml(load_yaml(file), environ)
+        return _from_list(file, Path(file).read_bytes())
+    except OSError as error:
+        return [], [_wrong(named_at, f"{file}: {error.strerror or error}")]
+
+
+def _wrong(mark: Mark, message: str) -> Problem:
+    return Problem(mark, "feeds" if mark.line else "", message)
+
+
+def source_of(item: FeedItem, config: Config) -> FeedSource:
+    """Returns the record that the stages work with; what the feed leaves open comes from the config."""
+    interval_s = config.poll_interval_s if item.interval_s is None else item.interval_s
+    return FeedSource(
+        url=item.url,
+        source_id=item.id or urlsplit(item.url).hostname or item.url,
+        source_name=item.name,
+        language=item.language,
+        interval_s=round(interval_s),
+        time_zone=item.time_zone,
+        conditional=item.conditional or "auto",
+        robots=config.robots_for_feeds if item.robots is None else item.robots,
+        tags=item.tags,
+    )
+
+
+def _from_yaml(file: YamlFile, environ: Mapping[str, str]) -> tuple[list[ListedFeed], list[Problem]]:
+    problems = list(file.problems)
+    if file.data is None:
+        return [], problems
+    data = expand_variables(file, environ, problems)
+    is_bare = isinstance(data, list)
+
+    def at(path: KeyPath) -> KeyPath:
+        return path[1:] if is_bare and path[:1] == ("feeds",) else path
+
+    def place(path: KeyPath, of_key: bool) -> Mark:
+        return file.key_mark_of(at(path)) if of_key else file.mark_of(at(path))
+
+    if is_bare:
+        data = {"feeds": data}
+    if not isinstance(data, dict):
+        problems.append(Problem(Mark(file.file, 1, 1), "", "must hold `feeds:` with a list below it"))
+        return [], problems
+    try:
+        content = FeedsFile.model_validate(data)
+    except ValidationError as error:
+        models: dict[str, type[BaseModel]] = {"": FeedsFile, "defaults": FeedDefaults, "feeds": FeedItem}
+        return [], problems + problems_of(error, place, models)
+    listed = [
+        ListedFeed(_with_defaults(item, content.defaults), place(("feeds", number), False))
+        for number, item in enumerate(content.feeds)
+    ]
+    return listed, problems
+
+
+def _with_defaults(item: FeedItem, defaults: FeedDefaults) -> FeedItem:
+    missing = {
+        name: getattr(defaults, name)
+        for name in FeedDefaults.model_fields
+        if name != "tags" and getattr(item, name) is None
+    }
+    tags = tuple(dict.fromkeys((*item.tags, *defaults.tags)))
+    return item.model_copy(update={**missing, "tags": tags})
+
+
+def _each_once(listed: list[ListedFeed], problems: list[Problem]) -> list[ListedFeed]:
+    by_url: dict[str, ListedFeed] = {}
+    for feed in listed:
+        first = by_url.setdefault(feed.item.url, feed)
+        if first is feed:
+            continue
+        if first.mark.file == feed.mark.file and feed.mark.line:
+            shown = values.without_secrets(feed.item.url)
+            problems.append(Problem(feed.mark, "", f"{shown} is listed twice, first in line {first.mark.line}"))
+        tags = tuple(dict.fromkeys((*first.item.tags, *feed.item.tags)))
+        by_url[feed.item.url] = ListedFeed(first.item.model_copy(update={"tags": tags}), first.mark)
+    return list(by_url.values())
+
+
+def _from_list(file: str, body: bytes) -> tuple[list[ListedFeed], list[Problem]]:
+    """OPML, CSV and text: what cannot be used is said in the log, the rest goes in."""
+    raise NotImplementedError

@@ -1,0 +1,111 @@
+"""The one place where the stages are joined.
+
+``build`` reads like the picture in docs/architecture.md: what is announced (feeds, lists of addresses,
+pages still due) is freed of what is known and fetched; seeds are read and freed of what is known; all
+documents are extracted, tagged, written and committed. What is refused, fetched or counted on the way
+travels beside the articles and is written by the same step. The graph is the same for bounded and
+unbounded sources; only the writer adds a trigger where its input is unbounded.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+
+from transforms.dedupe.stage import DropKnown, DueEntries, TakeFirst
+from transforms.dedupe.state import StateLocation
+from transforms.extract.stage import ExtractArticles, ExtractSettings
+from transforms.feeds.stage import PollFeeds, PollSettings
+from transforms.fetch.stage import FetchPages, FetchSettings
+from transforms.records import Document, FeedSource, RunContext
+from transforms.seeds.stage import ReadSeeds, ReadUrls
+from transforms.tag.stage import TagSettings, TagTopics
+from transforms.tag.taxonomy import Taxonomy
+from transforms.write.stage import WriteDataset, WriteSettings
+
+
+class Job(NamedTuple):
+    """All that the stages are configured with; plain data that travels inside the pickled graph.
+
+    Attributes:
+        run: The run's name and clock.
+        state: Where the state of earlier runs lies.
+        limit: Most items to take in, ``None`` for all.
+        keep: ``all`` or ``tagged``.
+    """
+
+    run: RunContext
+    state: StateLocation
+    poll: PollSettings
+    fetch: FetchSettings
+    extract: ExtractSettings
+    taxonomy: Taxonomy
+    tag: TagSettings
+    write: WriteSettings
+    keep: str = "all"
+    limit: int | None = None
+
+
+class Sources(NamedTuple):
+    """What the graph starts from, bounded or not.
+
+    Attributes:
+        feeds: ``FeedSource`` records.
+        seed_paths: Paths of seed files.
+        url_paths: Paths of lists of addresses.
+    """
+
+    feeds: Any
+    seed_paths: Any
+    url_paths: Any
+
+
+def batch_sources(
+    pipeline: beam.Pipeline, feeds: list[FeedSource], seed_paths: list[str], url_paths: list[str]
+) -> Sources:
+    """Returns bounded sources. Only names travel in the graph, never contents."""
+    return Sources(
+        feeds=pipeline | "Feeds" >> beam.Create(feeds, reshuffle=False),
+        seed_paths=pipeline | "Seed paths" >> beam.Create(seed_paths, reshuffle=False),
+        url_paths=pipeline | "Address lists" >> beam.Create(url_paths, reshuffle=False),
+    )
+
+
+def build(sources: Sources, job: Job) -> beam.PCollection:
+    """Joins the stages.
+
+    Args:
+        sources: Where items come from.
+        job: What the stages are configured with.
+
+    Returns:
+        The committed runs, one element a commit, as ``WriteDataset`` yields them.
+    """
+    polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
+    listed = sources.url_paths | "Read address lists" >> ReadUrls(job.run)
+    read = sources.seed_paths | "Read seeds" >> ReadSeeds(job.run)
+    due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run)
+
+    announced = (
+        (polled.entries, listed.entries, read.entries, read.documents)
+        | "Announced items" >> beam.Flatten()
+        | "Drop known" >> DropKnown(job.state, job.run)
+    )
+    taken = announced.new | "Take first" >> TakeFirst(job.limit, job.run)
+    seeds = taken.new | "Seeds" >> beam.Filter(lambda item: isinstance(item, Document))
+    entries = taken.new | "Entries" >> beam.Filter(lambda item: not isinstance(item, Document))
+
+    pages = (
+        (entries, due.entries) | "Pages to fetch" >> beam.Flatten() | "Fetch pages" >> FetchPages(job.fetch, job.run)
+    )
+    extracted = (
+        (pages.documents, seeds)
+        | "Documents" >> beam.Flatten()
+        | "Extract articles" >> ExtractArticles(job.extract, job.run, job.state)
+    )
+    tagged = extracted.articles | "Tag topics" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
+
+    stages = (polled, listed, read, due, announced, taken, pages, extracted, tagged)
+    side = tuple(stage.side for stage in stages) | "Beside the articles" >> beam.Flatten()
+    return {"tagged": tagged.tagged, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)

@@ -1,0 +1,191 @@
+"""Runs the graph: lock, recover, cut into micro-batches, run each, read the manifests, clean up on signals."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipeline import __version__
+from pipeline.config.load import config_sha256
+from pipeline.errors import ExitCode, RunError
+from pipeline.graph import Job, batch_sources, build
+from pipeline.plan import BATCH_ENTRIES, Plan
+from pipeline.progress import Progress
+from pipeline.settings import fetch_settings
+from transforms import meter
+from transforms.dedupe.state import NEWEST, StateLocation, latest_state, open_state
+from transforms.extract.pool import kill_pools
+from transforms.extract.stage import ExtractSettings
+from transforms.feeds.stage import PollSettings
+from transforms.records import FeedSource, RunContext
+from transforms.schema import SCHEMA_VERSION
+from transforms.tag.stage import TagSettings
+from transforms.write.commit import recover
+from transforms.write.lock import acquire
+from transforms.write.manifest import Manifest, read_manifest
+from transforms.write.readers import topic_counts
+from transforms.write.stage import WriteSettings
+
+_LOG = logging.getLogger("newsbeam.launch")
+
+
+class RunOptions(NamedTuple):
+    """What the command line adds to the configuration.
+
+    Attributes:
+        beam_flags: Checked flags for Beam, runner included.
+        now: The clock that schedules and dates are judged by; ``None`` is the real one.
+        due_now: Polls every feed whatever its schedule.
+        limit: Most items to take in.
+        wait: Whether to wait for the lock of a busy dataset.
+        show_progress: Whether the display is on.
+    """
+
+    beam_flags: tuple[str, ...] = ()
+    now: datetime | None = None
+    due_now: bool = False
+    limit: int | None = None
+    wait: bool = False
+    show_progress: bool = True
+
+
+def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
+    """Runs the plan in as many committed runs as its size asks for.
+
+    Returns:
+        Their manifests, in order; at least one.
+
+    Raises:
+        RunError: If the dataset cannot be written or the pipeline fails.
+        DatasetBusyError: If another run holds the dataset.
+    """
+    config = plan.config
+    manifests: list[Manifest] = []
+    with acquire(config.dataset, wait=options.wait), _clean_ends(), Progress(options.show_progress):
+        recover(config.dataset)
+        meter.reset()
+        for feeds, seeds, urls in _batches(plan):
+            manifests.append(_run_once(plan, options, feeds, seeds, urls))
+        # Entries over the size of one run were put off; take them at once unless the user set a limit.
+        while options.limit is None and _put_off_by_size(manifests[-1]):
+            manifests.append(_run_once(plan, options, (), (), ()))
+    return manifests
+
+
+def _batches(plan: Plan) -> Iterator[tuple[tuple[FeedSource, ...], tuple[str, ...], tuple[str, ...]]]:
+    first, *others = plan.seed_batches or ((),)
+    yield plan.feeds, first, plan.url_paths
+    for seeds in others:
+        yield (), seeds, ()
+
+
+def _put_off_by_size(manifest: Manifest) -> bool:
+    return any(tally.stage == "take" and tally.outcome == "deferred" and tally.items for tally in manifest.stages)
+
+
+def _run_once(
+    plan: Plan, options: RunOptions, feeds: tuple[FeedSource, ...], seeds: tuple[str, ...], urls: tuple[str, ...]
+) -> Manifest:
+    run = new_run(options.now)
+    state = latest_state(plan.config.dataset)
+    facts = run_facts(plan, feeds, seeds, urls)
+    job = make_job(plan, options, run, state, facts)
+    pipeline = beam.Pipeline(options=PipelineOptions(list(options.beam_flags), save_main_session=False))
+    build(batch_sources(pipeline, list(feeds), list(seeds), list(urls)), job)
+    result = pipeline.run()
+    result.wait_until_finish()
+    manifest = read_manifest(plan.config.dataset, run.run_id)
+    if manifest is None:
+        raise RunError(f"the run {run.run_id} ended without a manifest; run the command again, nothing is lost")
+    return manifest
+
+
+def new_run(now: datetime | None) -> RunContext:
+    """Returns the context of a run that starts at this moment, or at ``now`` by its own clock."""
+    started_at = now or datetime.now(timezone.utc)
+    name = f"{started_at.astimezone(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+    return RunContext(name, started_at, time.time())
+
+
+def run_facts(
+    plan: Plan, feeds: tuple[FeedSource, ...], seeds: tuple[str, ...], urls: tuple[str, ...]
+) -> dict[str, Any]:
+    """Returns what the manifest says of how the run was made."""
+    taxonomy = plan.taxonomy
+    return {
+        "versions": {
+            "newsbeam": __version__,
+            "schema": SCHEMA_VERSION,
+            "python": ".".join(map(str, sys.version_info[:3])),
+            "apache_beam": beam.__version__,
+        },
+        "config_sha256": config_sha256(plan.config),
+        "taxonomy": {"id": taxonomy.id, "version": taxonomy.version, "sha256": taxonomy.sha256},
+        "inputs": {"seed_files": len(seeds), "feeds": len(feeds), "url_lists": len(urls)},
+    }
+
+
+def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocation, facts: dict[str, Any]) -> Job:
+    """Turns the configuration into the settings of each stage."""
+    config = plan.config
+    fetch = fetch_settings(config)
+    return Job(
+        run=run,
+        state=state,
+        poll=PollSettings(
+            fetch=fetch,
+            due_now=options.due_now,
+            max_age_s=config.max_age_s,
+            max_items_per_feed=config.max_items_per_feed,
+            poll_interval_s=config.poll_interval_s,
+            robots_for_feeds=config.robots_for_feeds,
+        ),
+        fetch=fetch,
+        extract=ExtractSettings(workers=config.extract.workers, timeout_s=config.extract.timeout_s),
+        taxonomy=plan.taxonomy,
+        tag=TagSettings(entity_model=config.entity_model),
+        write=WriteSettings(
+            root=config.dataset,
+            shards=1,
+            store_text=config.store_text,
+            facts=facts,
+        ),
+        keep=config.keep,
+        limit=BATCH_ENTRIES if options.limit is None else options.limit,
+    )
+
+
+@contextmanager
+def _clean_ends() -> Iterator[None]:
+    """Ends the child processes on Ctrl-C and SIGTERM; the lock and staging need no farewell."""
+
+    def end(number: int, frame: object) -> None:
+        kill_pools()
+        sys.stderr.write("\ninterrupted; nothing is lost, the next run goes on\n")
+        sys.stderr.flush()
+        os._exit(int(ExitCode.INTERRUPTED) if number == signal.SIGINT else 128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        kill_pools()
+
+
+def held_by(root: str) -> dict[str, int]:
+    """Returns what a dataset holds: ``articles``, and the number of articles by topic."""
+    articles = open_state(StateLocation(root, NEWEST)).state["article"].num_rows
+    return {"articles": articles} | topic_counts(root)

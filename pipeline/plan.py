@@ -1,0 +1,135 @@
+"""What a run will do: inputs found, taxonomy loaded, everything checked before the first request."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.config.load import Setup, is_loopback
+from pipeline.config.model import Config
+from pipeline.errors import ConfigError
+from transforms.records import Entry, FeedSource
+from transforms.seeds.expand import expand_seeds
+from transforms.seeds.urls_file import read_urls
+from transforms.tag.taxonomy import Taxonomy
+from transforms.urls import host_of
+
+# Bounds of one local run, a "micro-batch": the in-process runner keeps the text of a run in memory.
+BATCH_FILES = 5_000
+BATCH_BYTES = 64 << 20
+BATCH_ENTRIES = 10_000
+
+
+class Plan(NamedTuple):
+    """The inputs of a run.
+
+    Attributes:
+        seed_batches: Paths of seed files, cut so that each batch fits into memory.
+        url_paths: Files that list addresses.
+        unmatched: Patterns of seeds that match no file.
+    """
+
+    config: Config
+    feeds: tuple[FeedSource, ...]
+    seed_batches: tuple[tuple[str, ...], ...]
+    url_paths: tuple[str, ...]
+    taxonomy: Taxonomy
+    unmatched: tuple[str, ...] = ()
+
+    @property
+    def seed_count(self) -> int:
+        """Number of seed files."""
+        return sum(map(len, self.seed_batches))
+
+
+def make_plan(setup: Setup) -> Plan:
+    """Finds the input files and checks what can be checked without a request.
+
+    Raises:
+        ConfigError: If an input or the contact is missing, or nothing is to be done.
+    """
+    config, feeds = setup.config, tuple(setup.feeds)
+    if not (config.seeds or feeds or config.urls):
+        raise ConfigError("nothing to do: name --seeds, --feeds or --urls, or set them in the config file")
+    seeds = expand_seeds(config.seeds)
+    url_paths = tuple(_url_files(config.urls))
+    if seeds.problems:
+        raise ConfigError("; ".join(seeds.problems))
+    if config.seeds and not seeds.paths and not feeds and not url_paths:
+        raise ConfigError(f"no seed file matches {', '.join(config.seeds)}; check the path, or quote the pattern")
+    if not config.contact:
+        _check_contact(url_paths)
+    return Plan(config, feeds, tuple(_batches(seeds.paths)), url_paths, setup.taxonomy, seeds.unmatched)
+
+
+def _url_files(patterns: tuple[str, ...]) -> Iterator[str]:
+    for pattern in patterns:
+        found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+        files = [path for path in found if os.path.isfile(path)]
+        if not files:
+            raise ConfigError(f"no list of addresses at {pattern}; it is a text file with one address a line")
+        yield from files
+
+
+def _batches(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Cuts the seed files so that no batch has too many files or bytes (compressed ones count fivefold)."""
+    batch: list[str] = []
+    size = 0
+    for path in paths:
+        try:
+            bytes_ = os.path.getsize(path) * (5 if path.endswith(".gz") else 1)
+        except OSError:
+            bytes_ = 0  # reading it will say what is wrong
+        if batch and (len(batch) >= BATCH_FILES or size + bytes_ > BATCH_BYTES):
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(path)
+        size += bytes_
+    if batch:
+        yield tuple(batch)
+
+
+def _check_contact(url_paths: tuple[str, ...]) -> None:
+    """A robot that asks other people's hosts says who runs it; feeds were checked with the configuration."""
+    outside = next((url for path in url_paths for url in _urls_of(path) if not is_loopback(url)), None)
+    if outside is not None:
+        raise ConfigError(
+            f"contact is not set, and {outside} would be asked; add --contact you@example.org to the command"
+            " or contact: you@example.org to the config file, so that people can reach who runs this robot"
+        )
+
+
+def _urls_of(path: str) -> Iterator[str]:
+    for item in read_urls(path, Path(path).read_bytes(), now=datetime.now(timezone.utc)):
+        if isinstance(item, Entry) and item.url:
+            yield item.url
+
+
+def plan_lines(plan: Plan, beam_flags: list[str], now: datetime | None) -> list[str]:
+    """Returns what a run would do, for ``--plan``; nothing is asked and nothing written."""
+    from transforms.dedupe.state import NEWEST, StateLocation, open_state
+
+    config = plan.config
+    known = open_state(StateLocation(config.dataset, NEWEST))
+    moment = now or datetime.now(timezone.utc)
+    due = sum(
+        feed.url not in known.feeds() or (known.feeds()[feed.url].next_due_at or moment) <= moment
+        for feed in plan.feeds
+    )
+    hosts = {host_of(feed.url) for feed in plan.feeds}
+    lines = [
+        f"dataset     {config.dataset}",
+        f"runner      {beam_flags[0].partition('=')[2].rpartition('.')[2]}",
+        f"topics      {', '.join(topic.id for topic in plan.taxonomy.topics)}",
+        f"seeds       {plan.seed_count:,} files in {len(plan.seed_batches)} runs",
+        f"feeds       {len(plan.feeds):,} on {len(hosts):,} hosts, {due:,} due",
+        f"addresses   {len(plan.url_paths):,} lists",
+        f"due pages   {len(known.due_entries(moment)):,} of earlier runs",
+        f"manners     {config.host_gap_s:g} s between two requests to a host, at most"
+        f" {config.max_pages_per_host or 'any number of'} pages a host and run",
+    ]
+    return [*lines, "nothing was done; leave out --plan to do it"]

@@ -1,0 +1,152 @@
+"""One parsed tree of a page and what its head says; shared by metadata, text and dates."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import NamedTuple
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from transforms.extract.jsonld import Graph, read_blocks
+
+_SPACES = re.compile(r"\s+")
+# libxml2 refuses a document type with a slash in it and a self-closing root.
+_FAULTY_DOCTYPE = re.compile(rb"^\s*<\s*!\s*doctype[^>]*/[^<>]*>", re.IGNORECASE)
+_FAULTY_ROOT = re.compile(rb"(<html[^>]{0,1000}?)\s*/>", re.IGNORECASE)
+_ITEM_PROPERTIES = etree.XPath("//*[@itemprop]")
+_META_KEYS = ("property", "name", "itemprop", "http-equiv")
+_TAG_LIMIT = 200
+
+# Plain elements for every tag: lxml.html's own look-up asks Python code for each of them.
+_PARSER = etree.HTMLParser(
+    encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, default_doctype=False, huge_tree=True
+)
+_PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=HtmlElement))
+
+
+class TimeTag(NamedTuple):
+    """A ``<time>`` element: its ``datetime`` attribute or text, and whether the page marks it as publication."""
+
+    value: str
+    is_publication: bool
+
+
+class Page(NamedTuple):
+    """A parsed page.
+
+    Attributes:
+        tree: The root; nobody changes it.
+        metas: Contents of ``<meta>`` by lower-case property, name, itemprop or http-equiv.
+        properties: Values of microdata ``itemprop`` elements outside ``<meta>``, by lower-case name.
+        graph: The JSON-LD objects.
+        headings: Texts of the ``<h1>`` elements.
+        title_tag: Text of ``<title>``.
+        canonical_link: ``<link rel=canonical>``.
+        language: ``<html lang>``.
+        times: The ``<time>`` elements in order.
+    """
+
+    tree: HtmlElement
+    metas: dict[str, list[str]]
+    properties: dict[str, list[str]]
+    graph: Graph
+    headings: list[str]
+    title_tag: str | None
+    canonical_link: str | None
+    language: str | None
+    times: list[TimeTag]
+
+    def meta(self, *keys: str) -> str | None:
+        """Returns the first content that is not empty, keys in the order given."""
+        for key in keys:
+            for value in self.metas.get(key, ()):
+                if value:
+                    return value
+        return None
+
+
+def squeeze(text: str | None) -> str:
+    """Returns a text with every run of white space as one space, trimmed."""
+    return _SPACES.sub(" ", text).strip() if text else ""
+
+
+def parse_tree(html: bytes) -> HtmlElement | None:
+    """Parses UTF-8 mark-up; ``None`` if nothing can be made of it."""
+    start = html[:4096]
+    if b"/" in start[:200] and _FAULTY_DOCTYPE.match(start[:200]):
+        html = _FAULTY_DOCTYPE.sub(b"", html, count=1)
+    if _FAULTY_ROOT.search(start):
+        html = _FAULTY_ROOT.sub(rb"\1>", html, count=1)
+    try:
+        tree = etree.fromstring(html, parser=_PARSER)
+    except (etree.LxmlError, ValueError):
+        return None
+    return tree if tree is not None and len(tree) else None
+
+
+def read_page(tree: HtmlElement) -> Page:
+    """Collects in one walk what the head and the marked elements of a page say."""
+    metas: defaultdict[str, list[str]] = defaultdict(list)
+    scripts: list[str] = []
+    headings: list[str] = []
+    times: list[TimeTag] = []
+    title_tag = canonical = None
+    for element in tree.iter("meta", "link", "script", "h1", "title", "time"):
+        tag = element.tag
+        if tag == "meta":
+            _add_meta(element, metas)
+        elif tag == "script":
+            if "ld+json" in (element.get("type") or "").lower() and element.text:
+                scripts.append(element.text)
+        elif tag == "link":
+            if canonical is None and (element.get("rel") or "").strip().lower() == "canonical":
+                canonical = (element.get("href") or "").strip() or None
+        elif tag == "h1":
+            headings.append(squeeze(element.text_content()))
+        elif tag == "title":
+            title_tag = title_tag or squeeze(element.text_content()) or None
+        elif len(times) < _TAG_LIMIT:
+            times.append(_read_time(element))
+    return Page(
+        tree,
+        dict(metas),
+        _read_properties(tree),
+        Graph(read_blocks(scripts)),
+        [text for text in headings[:_TAG_LIMIT] if text],
+        title_tag,
+        canonical,
+        (
+            tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or tree.get("xml:lang") or ""
+        ).strip()
+        or None,
+        times,
+    )
+
+
+def _add_meta(element: HtmlElement, metas: dict[str, list[str]]) -> None:
+    content = squeeze(element.get("content"))
+    if not content:
+        return
+    for attribute in _META_KEYS:
+        for key in (element.get(attribute) or "").lower().split():
+            metas[key].append(content)
+
+
+def _read_time(element: HtmlElement) -> TimeTag:
+    marks = " ".join((element.get("itemprop") or "", element.get("class") or "", element.get("pubdate", "-"))).lower()
+    is_publication = "publish" in marks or element.get("pubdate") is not None
+    return TimeTag(squeeze(element.get("datetime")) or squeeze(element.text_content()), is_publication)
+
+
+def _read_properties(tree: HtmlElement) -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for element in _ITEM_PROPERTIES(tree)[: 5 * _TAG_LIMIT]:
+        if element.tag == "meta":
+            continue
+        name = element.get("itemprop").strip().lower()
+        if name in ("datepublished", "datemodified", "datecreated", "author", "name", "headline", "articlesection"):
+            value = element.get("datetime") or element.get("content") or element.text_content()
+            found[name].append(squeeze(value)[:500])
+    return dict(found)

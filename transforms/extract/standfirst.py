@@ -1,0 +1,84 @@
+"""The standfirst: the sentence between headline and text, which many pages set in a box of its own."""
+
+from __future__ import annotations
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+_MIN_CHARS = 40
+_LIMIT_CHARS = 600
+_CANDIDATE_LIMIT = 20
+_PROBE_CHARS = 40
+_MARKS = (
+    "standfirst", "subtitle", "sub-title", "subheadline", "sub-headline", "subheading", "sub-heading", "dek", "deck", "lede",
+    "intro", "vorspann", "chapo", "entradilla", "bajada", "sottotitolo", "summary", "excerpt", "description", "teaser-text",
+    "ingress", "manchet", "perex", "lead",
+)  # fmt: skip
+_MARKED = etree.XPath(
+    "//*[self::p or self::h2 or self::h3 or self::div or self::span][@class][{}]".format(
+        " or ".join(f"contains(translate(@class, 'SDILCBEMPT', 'sdilcbempt'), '{mark}')" for mark in _MARKS)
+    )
+)
+_SPELLED = etree.XPath("//body//text()[contains(., $start)]")
+_LATER = etree.XPath("boolean(following::text()[contains(., $start)])")
+_HEADLINE_BEFORE = etree.XPath("boolean(preceding::h1)")
+_FOREIGN_TAGS = frozenset({"nav", "footer", "aside", "figure", "figcaption", "form", "li", "noscript"})
+_FOREIGN_MARKS = ("related", "teaser-list", "recommend", "comment", "card", "promo", "sidebar", "cookie", "newsletter", "caption")
+
+
+def find_standfirst(tree: HtmlElement, text: str, descriptions: tuple[str, ...]) -> str | None:
+    """Returns the standfirst if the page shows one between headline and text that the text lacks.
+
+    Args:
+        tree: The parsed page.
+        text: What was extracted, a paragraph a line.
+        descriptions: What the head of the page says of it: shown as it stands, it is the standfirst.
+    """
+    first = _first_words(text)
+    if not first:
+        return None
+    squeezed = " ".join(text.split())
+    for element in _candidates(tree, descriptions):
+        content = " ".join("".join(element.itertext()).split())
+        if not _MIN_CHARS <= len(content) <= _LIMIT_CHARS or content in squeezed or squeezed.startswith(content[:_PROBE_CHARS]):
+            continue
+        if not _is_foreign(element) and not _is_linked(element, content) and _HEADLINE_BEFORE(element) and _LATER(element, start=first):
+            return content
+    return None
+
+
+def _first_words(text: str) -> str:
+    line = next((line for line in text.split("\n") if len(line) >= _MIN_CHARS), "")
+    # Mark-up may cut a paragraph into pieces: a short probe is in one of them.
+    return line[: _PROBE_CHARS // 2]
+
+
+def _candidates(tree: HtmlElement, descriptions: tuple[str, ...]) -> list[HtmlElement]:
+    found: list[HtmlElement] = []
+    for description in descriptions:
+        wanted = " ".join(description.split())
+        if len(wanted) < _MIN_CHARS:
+            continue
+        for piece in _SPELLED(tree, start=wanted[:_PROBE_CHARS])[:_CANDIDATE_LIMIT]:
+            element = piece.getparent()
+            if element is not None and element.tag not in ("script", "style", "title", "option"):
+                content = " ".join("".join(element.itertext()).split())
+                if content.startswith(wanted.rstrip(".… ")):
+                    found.append(element)
+    return found + list(_MARKED(tree))[:_CANDIDATE_LIMIT]
+
+
+def _is_foreign(element: HtmlElement) -> bool:
+    for place in [element, *element.iterancestors()]:
+        if place.tag in _FOREIGN_TAGS:
+            return True
+        if place.tag in ("article", "main", "body"):
+            return False
+        marks = f"{place.get('class') or ''} {place.get('id') or ''}".lower()
+        if any(mark in marks for mark in _FOREIGN_MARKS):
+            return True
+    return False
+
+
+def _is_linked(element: HtmlElement, content: str) -> bool:
+    return 2 * sum(len("".join(link.itertext())) for link in element.iter("a")) > len(content)

@@ -1,0 +1,144 @@
+"""Teasers for other stories inside an article: blocks and lists that are nothing but links. They go before extraction.
+
+A block goes if at least four fifths of its text are one link and the link reads as a teaser: it is in
+capitals, or it begins like "Read more:", or the block is a paragraph of its own. A list goes if each of its
+items is a link of headline length; a section goes if its heading says "Related stories" and it is mostly links.
+"""
+
+from __future__ import annotations
+
+from lxml.html import HtmlElement
+
+from transforms.extract.line_rules import LEAD_IN, LIST_HEAD
+from transforms.extract.lines import is_capitals
+
+_LINK_SHARE_MIN = 0.8
+_CLIMB_LIMIT = 5
+_TEASER_LIMIT_CHARS = 300
+_LEAD_IN_LIMIT_CHARS = 40
+_HEADLINE_MIN_CHARS = 20
+_LIST_HEAD_LIMIT_CHARS = 60
+_SECTION_LINK_SHARE_MIN = 0.4
+_SECTION_LIMIT_CHARS = 6000
+_UNLINKED_PARAGRAPH_CHARS = 400
+_BLOCK_TAGS = frozenset({"p", "div", "li", "ul", "ol", "h2", "h3", "h4", "h5", "h6", "section", "aside", "blockquote"})
+_INLINE_TAGS = frozenset({"a", "span", "strong", "b", "em", "i", "u", "font", "small", "mark"})
+
+
+def drop_link_teasers(tree: HtmlElement) -> list[str]:
+    """Removes teasers from a tree, in place.
+
+    Returns:
+        The texts of what was removed, in order.
+    """
+    dropped: list[str] = []
+    _drop_single_links(tree, dropped)
+    _drop_lists(tree, dropped)
+    _drop_sections(tree, dropped)
+    return dropped
+
+
+def _drop_single_links(tree: HtmlElement, dropped: list[str]) -> None:
+    for link in list(tree.iter("a")):
+        text = text_of(link)
+        if not 3 <= len(text) <= _TEASER_LIMIT_CHARS:
+            continue
+        block = _link_block(link, text)
+        if block is None:
+            continue
+        whole = text_of(block)
+        if is_capitals(text) or LEAD_IN.match(whole) or block.tag == "p" or (len(block) == 1 and block[0].tag == "p"):
+            dropped.append(whole)
+            remove(block)
+
+
+def _link_block(link: HtmlElement, text: str) -> HtmlElement | None:
+    """The outermost element around a link that holds hardly more than the link."""
+    block = None
+    element = link
+    for _ in range(_CLIMB_LIMIT):
+        parent = element.getparent()
+        if parent is None or (parent.tag not in _BLOCK_TAGS and parent.tag not in _INLINE_TAGS):
+            break
+        whole = text_of(parent)
+        if len(whole) * _LINK_SHARE_MIN > len(text) and not _is_led_in(whole, text):
+            break
+        if parent.tag in _BLOCK_TAGS:
+            block = parent
+        element = parent
+    return block
+
+
+def _is_led_in(whole: str, link_text: str) -> bool:
+    return len(whole) <= len(link_text) + _LEAD_IN_LIMIT_CHARS and LEAD_IN.match(whole) is not None
+
+
+def _drop_lists(tree: HtmlElement, dropped: list[str]) -> None:
+    for found in list(tree.iter("ul", "ol")):
+        items = [item for item in found if item.tag == "li"]
+        if len(items) < 2 or found.getparent() is None:
+            continue
+        texts = [text_of(item) for item in items]
+        total = sum(map(len, texts))
+        if total < _HEADLINE_MIN_CHARS * len(items):
+            continue
+        if all(_link_chars(item) >= _LINK_SHARE_MIN * len(text) for item, text in zip(items, texts, strict=True)):
+            dropped.extend(texts)
+            remove(found)
+
+
+def _drop_sections(tree: HtmlElement, dropped: list[str]) -> None:
+    for heading in list(tree.iter("h2", "h3", "h4", "h5", "h6")):
+        head = text_of(heading)
+        if not head or len(head) > _LIST_HEAD_LIMIT_CHARS or not LIST_HEAD.fullmatch(head):
+            continue
+        section = _section_of(heading, head)
+        if section is None:
+            continue
+        whole = text_of(section)
+        if len(whole) <= _SECTION_LIMIT_CHARS and _is_listing(section, whole):
+            dropped.append(whole)
+            remove(section)
+
+
+def _section_of(heading: HtmlElement, head: str) -> HtmlElement | None:
+    """The nearest element around a heading that holds more than the heading."""
+    element = heading
+    for _ in range(_CLIMB_LIMIT):
+        parent = element.getparent()
+        if parent is None or parent.tag in ("article", "main", "body", "html"):
+            return None
+        element = parent
+        if len(text_of(element)) > len(head) + _HEADLINE_MIN_CHARS:
+            return element
+    return None
+
+
+def _is_listing(section: HtmlElement, whole: str) -> bool:
+    if _link_chars(section) < _SECTION_LINK_SHARE_MIN * len(whole):
+        return False
+    paragraphs = (paragraph for paragraph in section.iter("p") if _link_chars(paragraph) == 0)
+    return all(len(text_of(paragraph)) < _UNLINKED_PARAGRAPH_CHARS for paragraph in paragraphs)
+
+
+def text_of(element: HtmlElement) -> str:
+    """Returns an element's text with white space squeezed."""
+    return " ".join("".join(element.itertext()).split())
+
+
+def _link_chars(element: HtmlElement) -> int:
+    return sum(len(text_of(link)) for link in element.iter("a"))
+
+
+def remove(element: HtmlElement) -> None:
+    """Takes an element out of its tree; the text after it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        before = element.getprevious()
+        if before is not None:
+            before.tail = (before.tail or "") + element.tail
+        else:
+            parent.text = (parent.text or "") + element.tail
+    parent.remove(element)

@@ -1,0 +1,186 @@
+"""From what a document says (``RawFeed``) to entries: address, dates, texts, identity."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import datetime
+from urllib.parse import urljoin, urlsplit
+
+from transforms.dates import ParsedDate, read_date
+from transforms.feeds import plain
+from transforms.feeds.identity import ItemFacts, item_keys
+from transforms.feeds.model import FeedItem, Link, ParsedFeed, RawFeed, RawItem
+from transforms.urls import normal_form, to_fetchable
+
+URL_LENGTH_LIMIT = 2048
+
+_LONG_SUMMARY = 800
+_WEB_PAGE_TYPES = ("text/html", "application/xhtml+xml", "")
+_NO_PAGE_RELS = frozenset(
+    {"self", "edit", "replies", "enclosure", "hub", "next", "previous", "license", "search", "icon"}
+)
+_FALLBACK_RELS = {"canonical": 1, "guid": 3, "content": 4, "about": 5, "id": 6, "origlink": 7, "related": 8, "via": 9}
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
+
+
+def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | None) -> ParsedFeed:
+    """Makes a ``ParsedFeed`` of what a reader read.
+
+    Args:
+        raw: The document as written.
+        url: Where it came from, for relative links; else the feed's own site is taken.
+        now: The present, for dates.
+        default_zone: For dates without a zone.
+    """
+    site, _ = best_link(raw.links, url)
+    base = url or site
+    language = _language(raw.language)
+    drafts = [_item(item, base, now, default_zone) for item in raw.items]
+    facts = [
+        ItemFacts(
+            item.id, item.url, item.title, item.published_raw or item.updated_raw, item.summary or item.content_html
+        )
+        for item in drafts
+    ]
+    keys = item_keys(facts)
+    shared = _shared_links(drafts, keys, site)
+    items = tuple(
+        item._replace(
+            key=key, language=item.language or language, link_shared=item.url is not None and item.url in shared
+        )
+        for item, key in zip(drafts, keys, strict=True)
+    )
+    return ParsedFeed(
+        raw.kind,
+        title=raw.title,
+        description=raw.description,
+        language=language,
+        site_url=site,
+        items=items,
+        hints=raw.hints,
+        warnings=tuple(dict.fromkeys(raw.warnings)),
+        image_title=raw.image_title,
+    )
+
+
+def _item(raw: RawItem, base: str | None, now: datetime, zone: str | None) -> FeedItem:
+    warnings: list[str] = []
+    url, link_raw = best_link(raw.links, base)
+    if url is None and link_raw is not None:
+        warnings.append("bad_link")
+    published, published_raw = _date(raw.published, "published", now, zone, warnings)
+    updated, updated_raw = _date(raw.updated, "updated", now, zone, warnings)
+    summary = plain.markup_text(raw.summary_html) if raw.summary_html else None
+    content = raw.content_html
+    if content is None and raw.summary_html and summary and len(summary) >= _LONG_SUMMARY:
+        content = raw.summary_html  # the description carries the whole story
+    return FeedItem(
+        key="",
+        id=raw.id,
+        url=url,
+        title=raw.title,
+        summary=summary,
+        content_html=content,
+        authors=raw.authors,
+        published=published,
+        published_raw=published_raw,
+        updated=updated,
+        updated_raw=updated_raw,
+        categories=raw.categories,
+        enclosures=raw.enclosures,
+        image_url=absolute(raw.image_url, base) if raw.image_url else None,
+        language=_language(raw.language),
+        warnings=tuple(warnings),
+        link_raw=link_raw,
+        image_caption=raw.image_caption,
+    )
+
+
+def best_link(links: tuple[Link, ...], base: str | None) -> tuple[str | None, str | None]:
+    """Returns the address of a story's page and the link as written.
+
+    An alternate link to a web page comes first, then alternates of other types, then what may serve as one
+    (a permanent guid, ``rdf:about``, an id that is an address). Only http(s) counts.
+
+    Returns:
+        ``(None, None)`` if there is no link at all; ``(None, written)`` if none is usable.
+    """
+    written: str | None = None
+    for link in sorted(links, key=_rank):
+        if _rank(link) >= 100:
+            break
+        address = absolute(link.href, base, keep_relative=link.rel in ("guid", "id", "about"))
+        if address is not None:
+            return address, link.href
+        if link.rel == "alternate":
+            written = written or link.href
+    return None, written
+
+
+def _rank(link: Link) -> int:
+    if link.rel == "alternate":
+        return 0 if (link.type or "") in _WEB_PAGE_TYPES else 2
+    return 100 if link.rel in _NO_PAGE_RELS else _FALLBACK_RELS.get(link.rel, 100)
+
+
+def absolute(href: str, base: str | None, *, keep_relative: bool = False) -> str | None:
+    """Returns the http(s) address that a link leads to, or ``None``.
+
+    Args:
+        href: As written; ``&amp;`` written twice and breaks inside are forgiven.
+        base: Address of the document.
+        keep_relative: True for an id, which is no address unless it is a whole one.
+    """
+    text = re.sub(r"[\t\r\n]+", "", href.strip()).replace("&amp;", "&")
+    if not text or len(text) > URL_LENGTH_LIMIT:
+        return None
+    if text.lower().startswith("www."):
+        text = "https://" + text
+    if base and not keep_relative:
+        try:
+            text = urljoin(base, text)
+        except ValueError:
+            return None
+    fetchable = to_fetchable(text)
+    if fetchable is None or len(fetchable) > URL_LENGTH_LIMIT:
+        return None
+    return text if text.isascii() and not re.search(r"[\s\"<>\\^`{|}]", text) else fetchable
+
+
+def _date(
+    raws: tuple[str, ...], field: str, now: datetime, zone: str | None, warnings: list[str]
+) -> tuple[ParsedDate | None, str | None]:
+    """The first date that can be read, else the first as written and a warning."""
+    reason = ""
+    for raw in raws:
+        date, why = read_date(raw, now=now, default_zone=zone)
+        if date is not None:
+            return date, raw
+        reason = reason or why
+    if raws:
+        warnings.append(f"{field}_{reason}")
+    return None, raws[0][:200] if raws else None
+
+
+def _shared_links(items: list[FeedItem], keys: list[str], site: str | None) -> set[str]:
+    """Addresses that lead to no story of their own: a front page, or a page that three entries and more share."""
+    users: dict[str, set[str]] = defaultdict(set)
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for item, key in zip(items, keys, strict=True):
+        if item.url:
+            form = normal_form(item.url)
+            users[form].add(key)
+            spellings[form].add(item.url)
+    home = normal_form(site) if site else ""
+    shared: set[str] = set()
+    for form, found in users.items():
+        is_front = form == home or (urlsplit(form).path in ("", "/") and "?" not in form)
+        if len(found) > 2 or (len(found) > 1 and is_front):
+            shared |= spellings[form]
+    return shared
+
+
+def _language(tag: str | None) -> str | None:
+    text = (tag or "").strip()
+    return text.replace("_", "-") if _LANGUAGE.fullmatch(text) else None

@@ -1,0 +1,74 @@
+"""Links of feeds and entries: where they are written, and the ``xml:base`` that holds for each.
+
+Which link is the address of the story is decided in ``finish.py``.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from transforms.feeds.model import Link
+from transforms.feeds.xml_names import Fields, attribute, text_of
+
+XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
+_LINK_LIMIT = 50
+_LENGTH_LIMIT = 4096
+
+Element = etree._Element
+
+
+class LinkReader:
+    """Reads the links of one document."""
+
+    def __init__(self, root: Element) -> None:
+        self._has_bases = next(root.iter(), None) is not None and any(node.get(XML_BASE) for node in root.iter())
+
+    def of(self, fields: Fields, item: Element | None = None) -> tuple[Link, ...]:
+        """Returns the links among the children of a feed or an item, in the order of the document."""
+        found: list[Link] = []
+        for name in (("", "link"), ("atom", "link")):
+            found += [link for e in fields.get(name, [])[:_LINK_LIMIT] if (link := self._link(e))]
+        found += [Link(self._joined(e, text_of(e)), "guid") for e in fields.get(("", "guid"), [])[:1] if _is_link(e)]
+        for space in ("", "atom"):
+            found += [Link(self._joined(e, text_of(e)), "id") for e in fields.get((space, "id"), [])[:1]]
+            for element in fields.get((space, "content"), [])[:1]:
+                if source := attribute(element, "src"):
+                    found.append(Link(self._joined(element, source), "content", attribute(element, "type") or None))
+        found += [Link(text_of(e), "origlink") for e in fields.get(("feedburner", "origlink"), [])[:1]]
+        about = self.about(item) if item is not None else None
+        if about:
+            found.append(Link(about, "about"))
+        return tuple(link._replace(href=link.href.strip()) for link in found if link.href.strip())
+
+    def about(self, item: Element) -> str | None:
+        """Returns ``rdf:about`` of an item."""
+        return (item.get(_ABOUT) or "").strip() or None
+
+    def _link(self, element: Element) -> Link | None:
+        href = attribute(element, "href") or text_of(element) or attribute(element, "resource")
+        if not href.strip():
+            return None
+        rel = attribute(element, "rel").lower().removeprefix("http://www.iana.org/assignments/relation/")
+        kind = attribute(element, "type").lower().partition(";")[0].strip()
+        return Link(self._joined(element, href), rel or "alternate", kind or None, attribute(element, "length") or None)
+
+    def _joined(self, element: Element, href: str) -> str:
+        """Joins an address with the ``xml:base`` values around it (RFC 3986 section 5.1.1)."""
+        href = href.strip()[:_LENGTH_LIMIT]
+        if not self._has_bases:
+            return href
+        around = (node.get(XML_BASE) for node in (element, *element.iterancestors()))
+        try:
+            for base in around:
+                if base:
+                    href = urljoin(base.strip(), href)
+        except ValueError:
+            return href
+        return href
+
+
+def _is_link(guid: Element) -> bool:
+    return attribute(guid, "ispermalink").lower() != "false"

@@ -1,0 +1,119 @@
+"""A feed's bytes to an lxml tree: strictly if they are XML, else mended and with recovery.
+
+Hostile documents are cut to size first, so that time and memory are bounded whatever comes. Document
+types are thrown away: no entity is ever expanded by the parser, nothing is ever loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lxml import etree
+
+from transforms.feeds import xml_repair
+from transforms.feeds.classify import Kind
+from transforms.feeds.model import ITEM_LIMIT
+
+MARKUP_LIMIT = 200_000
+"""Tags, and besides attributes, that are read of one document."""
+
+_NAMESPACE_LIMIT = 1000
+_C1_REFERENCE = re.compile(rb"&#(?:(1[2-5][0-9])|[xX]([89][0-9a-fA-F]));")
+_ITEM_NAMES = {"atom": b"entry", "sitemap": b"url", "sitemap_index": b"sitemap"}
+
+
+class Tree(NamedTuple):
+    """The first element, or ``None`` if nothing could be read; ``warnings`` are codes of what was done."""
+
+    root: etree._Element | None
+    warnings: tuple[str, ...]
+
+
+def read_tree(data: bytes, kind: Kind) -> Tree:
+    """Parses a cleaned document. Never raises.
+
+    Args:
+        data: UTF-8.
+        kind: What it is and where its first element begins.
+    """
+    head, data = data[: kind.start], data[kind.start :]
+    warnings: list[str] = []
+    data = _within_limits(data, _ITEM_NAMES.get(kind.name, b"item"), warnings)
+    if _C1_REFERENCE.search(data):
+        data = _C1_REFERENCE.sub(_from_windows, data, count=xml_repair.PLACE_LIMIT)
+    root = _parse(data, recover=False)
+    if root is None:
+        if not warnings:
+            warnings.append("cut_off" if xml_repair.is_cut_off(data) else "xml_repaired")
+        root = _parse(xml_repair.repair(data, xml_repair.entity_declarations(head)), recover=True)
+    return Tree(root, tuple(warnings))
+
+
+def _from_windows(match: re.Match[bytes]) -> bytes:
+    code = int(match[1]) if match[1] else int(match[2], 16)
+    return bytes([code]).decode("cp1252", "ignore").encode() if 0x80 <= code < 0xA0 else match[0]
+
+
+def _parse(data: bytes, recover: bool) -> etree._Element | None:
+    # huge_tree off: libxml2 then refuses more than 256 levels and texts over 10 MB.
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError, AssertionError):
+        return None
+
+
+def _within_limits(data: bytes, item_name: bytes, warnings: list[str]) -> bytes:
+    """Cuts a document before the item, the tag or the namespace that is one too many."""
+    if data.count(b"<") > ITEM_LIMIT:
+        items = re.finditer(rb"<(?:[\w.-]{1,20}:)?%s(?=[\s>/])" % item_name, data, re.IGNORECASE)
+        for count, match in enumerate(items):
+            if count == ITEM_LIMIT:
+                data = data[: match.start()]
+                warnings.append("too_many_items")
+                break
+    if data.count(b"<") > MARKUP_LIMIT or data.count(b'="') + data.count(b"='") > MARKUP_LIMIT:
+        end = _markup_end(data)
+        if end < len(data):
+            data = data[:end]
+            warnings.append("too_complex")
+    if data.count(b"xmlns") > _NAMESPACE_LIMIT:
+        data = re.sub(rb"\sxmlns(?::[\w.-]{1,60})?\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')", b"", data)
+        warnings.append("too_complex")
+    return data
+
+
+def _markup_end(data: bytes) -> int:
+    """Where the limit of tags or attributes is reached; CDATA does not count, each section is one tag."""
+    tags = attributes = position = 0
+    while position < len(data):
+        opened = data.find(b"<![CDATA[", position)
+        end = len(data) if opened < 0 else opened
+        tags += data.count(b"<", position, end) + 1
+        attributes += data.count(b'="', position, end) + data.count(b"='", position, end)
+        if tags > MARKUP_LIMIT or attributes > MARKUP_LIMIT:
+            return _cut_within(data, position, end)
+        if opened < 0:
+            return len(data)
+        closed = data.find(b"]]>", opened)
+        position = len(data) if closed < 0 else closed + 3
+    return len(data)
+
+
+def _cut_within(data: bytes, position: int, end: int) -> int:
+    """The last place of a stretch up to which it holds no more tags and attributes than the limit."""
+    stretch = memoryview(data)[position:end]
+    for count, match in enumerate(re.finditer(rb"<|=[\"']", stretch)):
+        if count == MARKUP_LIMIT:
+            return data.rfind(b"<", 0, position + match.start())
+    return position

@@ -1,0 +1,115 @@
+"""Which hits count: conditions of terms and topics, exclusions, the longest hit where several overlap."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from transforms.tag.matcher import FieldHits, Hit, Matcher, Span, spans_overlap
+from transforms.tag.model import Conditions, Near, Phrase, Taxonomy
+from transforms.tag.words import Words
+
+_LONGEST_TOKEN = 40
+
+
+class Evidence:
+    """The hits of one article, title and text, judged together."""
+
+    def __init__(
+        self, taxonomy: Taxonomy, matcher: Matcher, words: Words, fields: list[FieldHits], language: str | None
+    ) -> None:
+        self._taxonomy = taxonomy
+        self._phrases = matcher.phrases
+        self._words = words
+        self._fields = fields
+        self._language = language
+        self._ranks = {taxonomy.default_language: 1} | ({language: 0} if language else {})
+        # By identity: the taxonomy keeps its tuples, and hashing a list of phrases for each hit is slow.
+        self._contexts: dict[tuple[int, str], list[Span]] = {}
+
+    def hits(self) -> list[tuple[FieldHits, list[Hit]]]:
+        """Returns the hits that count, by field and place, the longest where some of one topic overlap."""
+        judged = [(found, [hit for hit in found.hits if self._counts(found, hit)]) for found in self._fields]
+        # A term in capitals needs other evidence of its topic somewhere in the article.
+        proven = {hit.topic for _, hits in judged for hit in hits if not (hit.needs_company or hit.in_boilerplate)}
+        return [
+            (found, self._longest([hit for hit in hits if not hit.needs_company or hit.topic in proven]))
+            for found, hits in judged
+        ]
+
+    def _counts(self, found: FieldHits, hit: Hit) -> bool:
+        if spans_overlap(hit.start, hit.end, found.exclusions.get(hit.topic, ())):
+            return False
+        own, topic = hit.term.conditions, self._taxonomy.topics[hit.topic].conditions
+        return self._holds(own, found, hit) and self._holds(topic, found, hit)
+
+    def _holds(self, conditions: Conditions, found: FieldHits, hit: Hit) -> bool:
+        if conditions.any_in_doc and not self._stands_in_doc(conditions.any_in_doc, found, hit):
+            return False
+        if conditions.any_near and not self._stands_near(conditions.any_near, found, hit):
+            return False
+        if conditions.none_near is None or not self._stands_near(conditions.none_near, found, hit):
+            return True
+        return bool(conditions.unless_in_doc) and self._stands_in_doc(conditions.unless_in_doc, found, hit)
+
+    def _stands_in_doc(self, phrases: tuple[Phrase, ...], found: FieldHits, hit: Hit) -> bool:
+        for field in self._fields:
+            spans = self._spans(phrases, field)
+            if spans and (field is not found or any(not _touch(span, hit) for span in spans)):
+                return True
+        return False
+
+    def _stands_near(self, near: Near, found: FieldHits, hit: Hit) -> bool:
+        for start, end in _neighbours(self._spans(near.phrases, found), hit):
+            between = (end, hit.start) if end <= hit.start else (hit.end, start)
+            if between[1] - between[0] > near.distance * _LONGEST_TOKEN:
+                continue
+            text = found.field.original[between[0] : between[1]]
+            # Next to each other is a distance of 1: distance - 1 tokens may stand between.
+            if self._words.count_is_within(text, near.distance - 1, self._language):
+                return True
+        return False
+
+    def _spans(self, phrases: tuple[Phrase, ...], found: FieldHits) -> list[Span]:
+        """Returns where any of the phrases stands in a field, in order."""
+        key = (id(phrases), found.field.name)
+        spans = self._contexts.get(key)
+        if spans is None:
+            spans = sorted(span for phrase in phrases for span in found.context(self._phrases[phrase]))
+            self._contexts[key] = spans
+        return spans
+
+    def _longest(self, hits: list[Hit]) -> list[Hit]:
+        """Returns the leftmost longest hits of each topic, in order of place.
+
+        Of hits with the same span the one in the article's language is taken.
+        """
+        kept: list[Hit] = []
+        reach: dict[int, int] = {}
+        for hit in sorted(hits, key=self._order):
+            if hit.start >= reach.get(hit.topic, 0):
+                kept.append(hit)
+                reach[hit.topic] = hit.end
+        return kept
+
+    def _order(self, hit: Hit) -> tuple[int, int, int, int, float, str]:
+        term = hit.term
+        return hit.start, -hit.end, hit.topic, self._ranks.get(term.language, 2), -term.weight, term.term_id
+
+
+def _touch(span: Span, hit: Hit) -> bool:
+    return span[0] < hit.end and hit.start < span[1]
+
+
+def _neighbours(spans: list[Span], hit: Hit) -> Iterable[Span]:
+    """Yields the nearest span before and the nearest after a hit, without those that overlap it."""
+    index = bisect_left(spans, (hit.start, 0))
+    before = index - 1
+    while before >= 0 and _touch(spans[before], hit):
+        before -= 1
+    if before >= 0:
+        yield spans[before]
+    while index < len(spans) and _touch(spans[index], hit):
+        index += 1
+    if index < len(spans):
+        yield spans[index]

@@ -1,0 +1,104 @@
+"""What spaCy does here: its tokenizer counts the words between two hits, its sentencizer cuts the snippet.
+
+Only stretches around hits are handed to it. Pipelines are blank (no model) and are made once a language.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+SNIPPET_LIMIT = 300
+_WINDOW_CHARACTERS = 180
+_VOCABULARY_LIMIT = 200_000
+_ANY_LANGUAGE = "xx"
+_LINE_BREAK = re.compile(r"[ \t]*(?:\r?\n|\r)\s*")
+
+Span = tuple[int, int]
+
+
+class Words:
+    """Tokenizers and sentencizers by language; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._pipelines: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def count_is_within(self, text: str, limit: int, language: str | None) -> bool:
+        """Tells whether a text has at most ``limit`` tokens; spaCy is asked only if it is not plain anyway."""
+        if len(text) <= limit:
+            return True
+        if len(text.split(None, limit + 1)) > limit:
+            return False
+        with self._lock:
+            doc = self._pipeline(language).make_doc(text)
+            return len(doc) - sum(token.is_space for token in doc) <= limit
+
+    def snippet(self, text: str, start: int, end: int, language: str | None) -> str:
+        """Returns the sentence around a hit, blanks closed up; a long one is cut at blanks and marked with ``…``."""
+        first, last = self._sentence(text, start, end, language)
+        cut_first = first if end - first <= SNIPPET_LIMIT else max(first, start - (SNIPPET_LIMIT - (end - start)) // 2)
+        cut_last = min(last, max(cut_first + SNIPPET_LIMIT, end))
+        cut_first, cut_last = _at_words(text, (first, last), (cut_first, cut_last), (start, end))
+        before = "… " if cut_first > first else ""
+        after = " …" if cut_last < last else ""
+        return before + " ".join(text[cut_first:cut_last].split()) + after
+
+    def _sentence(self, text: str, start: int, end: int, language: str | None) -> tuple[int, int]:
+        first, last = _window(text, start, end)
+        with self._lock:
+            ends = [sentence.end_char + first for sentence in self._pipeline(language)(text[first:last]).sents]
+        begin = max((stop for stop in ends if stop <= start), default=first)
+        return begin, min((stop for stop in ends if stop >= end), default=last)
+
+    def _pipeline(self, language: str | None) -> Any:
+        code = language or _ANY_LANGUAGE
+        pipeline = self._pipelines.get(code)
+        # spaCy keeps every word it has seen; a long stream of news would fill the memory.
+        if pipeline is None or len(pipeline.vocab) > _VOCABULARY_LIMIT:
+            pipeline = self._pipelines[code] = _blank(code)
+        return pipeline
+
+
+def _blank(code: str) -> Any:
+    import spacy  # 0.8 s; only processes that tag pay for it
+
+    try:
+        pipeline = spacy.blank(code)
+        pipeline.make_doc("a")
+    except (ImportError, ValueError):  # unknown language, or one whose tokenizer needs another package
+        pipeline = spacy.blank(_ANY_LANGUAGE)
+    pipeline.add_pipe("sentencizer")
+    return pipeline
+
+
+def _window(text: str, start: int, end: int) -> tuple[int, int]:
+    """Returns the part of the paragraph that is near a hit."""
+    first, last = max(0, start - _WINDOW_CHARACTERS), min(len(text), end + _WINDOW_CHARACTERS)
+    for found in _LINE_BREAK.finditer(text, first, last):
+        if _is_soft(text, found):
+            continue
+        if found.end() <= start:
+            first = found.end()
+        elif found.start() >= end:
+            last = found.start()
+            break
+    return first, last
+
+
+def _is_soft(text: str, found: re.Match[str]) -> bool:
+    """Tells a line break inside a paragraph (hard-wrapped text) from the end of one."""
+    return found.group().count("\n") == 1 and text[found.end() : found.end() + 1].islower()
+
+
+def _at_words(text: str, sentence: Span, cut: Span, hit: Span) -> Span:
+    """Moves the ends of a cut inwards to blanks, but never into the hit; scripts without blanks are cut anywhere."""
+    first, last = cut
+    if first > sentence[0]:
+        blank = text.find(" ", first, hit[0])
+        first = blank + 1 if blank >= 0 else first
+    if last < sentence[1]:
+        blank = text.rfind(" ", hit[1], last)
+        last = blank if blank >= 0 else last
+    return first, last

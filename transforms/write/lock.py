@@ -1,0 +1,132 @@
+"""The lock of a dataset: one writer at a time, on one host or one shared file system.
+
+The lock is an flock on ``ROOT/_lock``, so that the system frees it when its holder ends in whatever way; a
+file that was left over means nothing. It is never stolen. The file says who holds it, for people.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import weakref
+from datetime import datetime, timezone
+from types import TracebackType
+
+from transforms.write.storage import DatasetError
+
+LOCK_FILE = "_lock"
+
+
+class DatasetBusyError(DatasetError):
+    """Another process writes to the dataset (exit 4).
+
+    Attributes:
+        pid: Its process id, if the lock file says so.
+        started_at: When it took the lock, ISO 8601, if the lock file says so.
+    """
+
+    def __init__(self, message: str, path: str = "", pid: int | None = None, started_at: str | None = None) -> None:
+        super().__init__(message, path)
+        self.args = (message, path, pid, started_at)
+        self.pid = pid
+        self.started_at = started_at
+
+
+class DatasetLock:
+    """A lock that is held until ``release`` or the end of the process; also a context manager."""
+
+    def __init__(self, handle: int, path: str) -> None:
+        """Takes an open file descriptor that holds the lock."""
+        self._handle: int | None = handle
+        self.path = path
+        _HELD.add(self)
+
+    def release(self) -> None:
+        """Gives the lock back; the second time does nothing."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            os.ftruncate(handle, 0)
+            os.close(handle)
+
+    def forget(self) -> None:
+        """Closes the copy of a forked child, which would keep the lock when the parent is killed."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> DatasetLock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+_HELD: weakref.WeakSet[DatasetLock] = weakref.WeakSet()
+
+
+def _forget_in_child() -> None:
+    for lock in list(_HELD):
+        lock.forget()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
+
+
+def acquire(root: str, wait: bool = False) -> DatasetLock:
+    """Takes the lock of a dataset; makes the root if there is none.
+
+    Args:
+        root: The dataset, a local folder.
+        wait: Whether to wait for another holder to end; else it is an error.
+
+    Raises:
+        DatasetBusyError: If another process holds the lock.
+        DatasetError: If the root cannot be made or written to.
+    """
+    path = os.path.join(root, LOCK_FILE)
+    try:
+        os.makedirs(root, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise DatasetError(f"cannot write to the dataset {root}: {error.strerror}", root) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        holder = _read_holder(handle)
+        os.close(handle)
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise DatasetError(f"cannot lock {path}: {error.strerror}", path) from error
+        raise _busy(root, path, holder) from error
+    lock = DatasetLock(handle, path)
+    try:
+        _write_holder(handle)
+    except OSError as error:
+        lock.release()
+        raise DatasetError(f"cannot write {path}: {error.strerror}", path) from error
+    return lock
+
+
+def _busy(root: str, path: str, holder: dict[str, object]) -> DatasetBusyError:
+    pid, started_at = holder.get("pid"), holder.get("started_at")
+    known = isinstance(pid, int) and isinstance(started_at, str)
+    who = f"process {pid}, which started at {started_at}," if known else "another process"
+    message = f"dataset {root} is busy: {who} writes to it; try again later, or wait for it with --wait"
+    return DatasetBusyError(message, path, pid if isinstance(pid, int) else None, str(started_at) if known else None)
+
+
+def _write_holder(handle: int) -> None:
+    holder = {"pid": os.getpid(), "started_at": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, json.dumps(holder).encode() + b"\n", 0)
+
+
+def _read_holder(handle: int) -> dict[str, object]:
+    try:
+        holder = json.loads(os.pread(handle, 1000, 0))
+    except (OSError, ValueError):
+        return {}
+    return holder if isinstance(holder, dict) else {}

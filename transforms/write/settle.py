@@ -1,0 +1,255 @@
+"""What becomes of the rows that meet in one shard: chosen, compared with what is known, made into files.
+
+No Beam, no disk: rows and the state of what is known in, files as bytes and what they mean out. The same
+input gives the same bytes, in whatever order the rows come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from transforms.dedupe.state import KnownState
+from transforms.records import Alias, Tally
+from transforms.write.encode import cut_parts, data_path, encode, sort_rows
+from transforms.write.rows import alias_of, topic_rows
+
+Row = dict[str, Any]
+TopicRows = Mapping[str, list[tuple[str, Row]]]  # by article_id
+
+
+class ArticleItem(NamedTuple):
+    """An article on its way to the writer.
+
+    Attributes:
+        row: Row of ``articles``, not yet numbered.
+        text_length: Code points of its whole text, stored or not.
+        snippets: Sentence of the best hit by topic.
+    """
+
+    row: Row
+    text_length: int
+    snippets: dict[str, str]
+
+
+class RejectItem(NamedTuple):
+    """A row of ``rejects`` on its way to the writer."""
+
+    row: Row
+
+
+class FetchItem(NamedTuple):
+    """A row of ``fetches`` on its way to the writer."""
+
+    row: Row
+
+
+Item = ArticleItem | RejectItem | FetchItem
+
+
+class TopicTally(NamedTuple):
+    """Rows of a topic in one shard, and its best example with the rank by which shards are compared."""
+
+    topic: str
+    primary: int
+    relevant: int
+    rank: tuple[Any, ...]
+    example: dict[str, str] | None
+
+
+class Summary(NamedTuple):
+    """What the rows of a shard mean, for the manifest."""
+
+    topics: tuple[TopicTally, ...] = ()
+    no_topic: int = 0
+    rejects: Mapping[str, int] = {}
+    feeds: Mapping[str, int] = {}
+
+
+class DataFile(NamedTuple):
+    """A file of the dataset before it is staged."""
+
+    table: str
+    path: str
+    rows: int
+    data: bytes
+
+
+class Settled(NamedTuple):
+    """The outcome of ``settle``."""
+
+    files: tuple[DataFile, ...]
+    aliases: tuple[Alias, ...]
+    tallies: tuple[Tally, ...]
+    summary: Summary
+
+
+def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str, run_id: str = "") -> Settled:
+    """Decides what is written of the rows of a shard, and encodes it.
+
+    At most one row an article is written in a run: of several the longest text, then the smallest address.
+    Its revision is one more than the last committed; the same content again is none.
+
+    Args:
+        items: All rows of the shard.
+        known: What is committed.
+        ingest_date: Value of the partition.
+        stem: ``<run_id>.<shard>``; the number of the part is added.
+        run_id: Set in all rows if it is not empty.
+    """
+    articles: list[ArticleItem] = []
+    rejects: list[Row] = []
+    fetches: list[Row] = []
+    for item in items:
+        if isinstance(item, ArticleItem):
+            articles.append(item)
+        else:
+            (rejects if isinstance(item, RejectItem) else fetches).append(item.row)
+    counts: Counter[str] = Counter()
+    aliases: list[Alias] = []
+    chosen = _choose(articles, aliases, counts)
+    written = _number(chosen, known, aliases, counts)
+    kept_rejects = _new_rejects(rejects, known, counts)
+    kept_fetches = [row for row in fetches if not known.has_fetch(row["kind"], row["url"], row["started_at"])]
+    if run_id:
+        for row in [*(item.row for item in written), *kept_rejects, *kept_fetches]:
+            row["run_id"] = run_id
+    topics = {item.row["article_id"]: topic_rows(item.row, item.snippets) for item in written}
+    files = _article_files(written, topics, ingest_date, stem)
+    for table, rows in (("rejects", kept_rejects), ("fetches", kept_fetches)):
+        files += _plain_files(table, rows, ingest_date, stem)
+    return Settled(
+        tuple(files),
+        tuple(sorted(set(aliases), key=_alias_order)),
+        tuple(Tally("write", outcome, count) for outcome, count in sorted(counts.items())),
+        _summarise(written, topics, kept_rejects, kept_fetches),
+    )
+
+
+def _alias_order(alias: Alias) -> tuple[str, ...]:
+    return (alias.url_key, alias.entry_version or "", alias.article_id, alias.outcome)
+
+
+def _choose(articles: Sequence[ArticleItem], aliases: list[Alias], counts: Counter[str]) -> list[ArticleItem]:
+    """Keeps one row an article; the others become aliases."""
+    chosen: dict[str, ArticleItem] = {}
+    for item in sorted(articles, key=_preference):
+        best = chosen.setdefault(item.row["article_id"], item)
+        if best is item:
+            continue
+        counts["duplicate"] += 1
+        if any(item.row[name] != best.row[name] for name in ("url_key", "entry_version")):
+            aliases.append(alias_of(item.row, "duplicate"))
+    return list(chosen.values())
+
+
+def _preference(item: ArticleItem) -> tuple[Any, ...]:
+    row = item.row
+    # Beyond text and address only so that the choice never depends on the order of arrival.
+    return (
+        -item.text_length, row["url"], row["content_sha256"], row["entry_version"] or "", row["source_id"],
+        row["feed_url"] or "", row["entry_id"] or "", row["body_sha256"], row["raw_uri"] or "", row["fetched_at"],
+    )  # fmt: skip
+
+
+def _number(
+    chosen: Sequence[ArticleItem], known: KnownState, aliases: list[Alias], counts: Counter[str]
+) -> list[ArticleItem]:
+    """Sets revision, first_seen_at and duplicate_of; drops what is committed with the same content."""
+    written = []
+    for item in chosen:
+        row = item.row
+        last = known.revision_of(row["article_id"])
+        if last is not None and last.content_sha256 == row["content_sha256"]:
+            counts["known"] += 1
+            aliases.append(alias_of(row, "unchanged"))
+            continue
+        counts["new" if last is None else "revised"] += 1
+        copy_of = known.duplicate_of(row["text_fingerprint"]) if row["text_fingerprint"] else None
+        numbered = row | {
+            "revision": 1 if last is None else last.revision + 1,
+            "first_seen_at": row["fetched_at"] if last is None else last.first_seen_at,
+            "duplicate_of": copy_of if copy_of != row["article_id"] else None,
+        }
+        written.append(item._replace(row=numbered))
+    return written
+
+
+def _new_rejects(rows: Sequence[Row], known: KnownState, counts: Counter[str]) -> list[Row]:
+    kept: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda row: (row["reject_id"], row["failed_at"], row["input_uri"] or "")):
+        if known.has_reject(row["reject_id"]):
+            counts["known"] += 1
+        elif row["reject_id"] in kept:
+            counts["duplicate"] += 1
+        else:
+            counts["rejected"] += 1
+            kept[row["reject_id"]] = row
+    return list(kept.values())
+
+
+def _article_files(items: Sequence[ArticleItem], topics: TopicRows, ingest_date: str, stem: str) -> list[DataFile]:
+    """The files of articles, and beside each those of its topics under the same stem."""
+    files = []
+    for number, part in enumerate(cut_parts(sort_rows("articles", [item.row for item in items]))):
+        part_stem = f"{stem}.{number}"
+        path = data_path("articles", {"ingest_date": ingest_date}, part_stem)
+        files.append(DataFile("articles", path, len(part), encode("articles", part)))
+        by_topic: dict[str, list[Row]] = {}
+        for row in part:
+            for topic, topic_row in topics[row["article_id"]]:
+                by_topic.setdefault(topic, []).append(topic_row)
+        for topic in sorted(by_topic):
+            rows = sort_rows("article_topics", by_topic[topic])
+            path = data_path("article_topics", {"topic": topic, "ingest_date": ingest_date}, part_stem)
+            files.append(DataFile("article_topics", path, len(rows), encode("article_topics", rows)))
+    return files
+
+
+def _plain_files(table: str, rows: Sequence[Row], ingest_date: str, stem: str) -> list[DataFile]:
+    files = []
+    for number, part in enumerate(cut_parts(sort_rows(table, rows))):
+        path = data_path(table, {"ingest_date": ingest_date}, f"{stem}.{number}")
+        files.append(DataFile(table, path, len(part), encode(table, part)))
+    return files
+
+
+def _summarise(
+    written: Sequence[ArticleItem], topic_rows_of: TopicRows, rejects: Sequence[Row], fetches: Sequence[Row]
+) -> Summary:
+    levels: Counter[tuple[str, str]] = Counter()
+    best: dict[str, tuple[tuple[Any, ...], dict[str, str] | None]] = {}
+    for item in written:
+        for topic, row in topic_rows_of[item.row["article_id"]]:
+            levels[topic, row["level"]] += 1
+            rank = (row["snippet"] is not None, row["level"] == "primary", row["score"], row["article_id"])
+            if topic not in best or rank > best[topic][0]:
+                best[topic] = (rank, _example(topic, item))
+    topics = tuple(
+        TopicTally(topic, levels[topic, "primary"], levels[topic, "relevant"], *best[topic]) for topic in sorted(best)
+    )
+    return Summary(
+        topics,
+        sum(not item.row["topics"] for item in written),
+        dict(sorted(Counter(f"{row['stage']}:{row['reason']}" for row in rejects).items())),
+        feed_counts(fetches),
+    )
+
+
+def _example(topic: str, item: ArticleItem) -> dict[str, str] | None:
+    snippet = item.snippets.get(topic)
+    if snippet is None:
+        return None
+    surfaces = [match["surface"] for match in item.row["matches"] if match["topic"] == topic]
+    hit = next((surface for surface in surfaces if surface in snippet), "")
+    source = item.row["source_name"] or item.row["source_id"]
+    return {"snippet": snippet, "hit": hit, "source": source}
+
+
+def feed_counts(fetches: Iterable[Row]) -> dict[str, int]:
+    """Returns how many feed documents were asked for and how it ended; those put off were not asked for."""
+    outcomes = [row["outcome"] for row in fetches if row["kind"] == "feed" and row["outcome"] != "deferred"]
+    ok, not_modified = outcomes.count("ok"), outcomes.count("not_modified")
+    failed = len(outcomes) - ok - not_modified
+    return {"polled": len(outcomes), "ok": ok, "not_modified": not_modified, "failed": failed}
