@@ -1,4 +1,4 @@
-"""Runs the graph: lock, recover, cut into micro-batches, run each, read the manifests, clean up on signals."""
+"""Runs the graph: recover, cut into micro-batches, run each, read the manifests, clean up on signals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from transforms.records import FeedSource, RunContext
 from transforms.schema import SCHEMA_VERSION
 from transforms.tag.stage import TagSettings
 from transforms.write.commit import recover
-from transforms.write.lock import acquire
 from transforms.write.manifest import Manifest, read_manifest
 from transforms.write.readers import topic_counts
 from transforms.write.stage import WriteSettings
@@ -48,7 +47,6 @@ class RunOptions(NamedTuple):
         now: The clock that schedules and dates are judged by; ``None`` is the real one.
         due_now: Polls every feed whatever its schedule.
         limit: Most items to take in.
-        wait: Whether to wait for the lock of a busy dataset.
         show_progress: Whether the display is on.
     """
 
@@ -56,23 +54,22 @@ class RunOptions(NamedTuple):
     now: datetime | None = None
     due_now: bool = False
     limit: int | None = None
-    wait: bool = False
     show_progress: bool = True
 
 
 def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
-    """Runs the plan in as many committed runs as its size asks for.
+    """Runs the plan in as many committed runs as its size asks for. The caller holds the lock of the dataset.
 
     Returns:
         Their manifests, in order; at least one.
 
     Raises:
-        RunError: If the dataset cannot be written or the pipeline fails.
-        DatasetBusyError: If another run holds the dataset.
+        RunError: If the pipeline fails.
+        DatasetError: If the dataset cannot be written.
     """
     config = plan.config
     manifests: list[Manifest] = []
-    with acquire(config.dataset, wait=options.wait), _clean_ends(), Progress(options.show_progress):
+    with _clean_ends(), Progress(options.show_progress):
         recover(config.dataset)
         meter.reset()
         for feeds, seeds, urls in _batches(plan):

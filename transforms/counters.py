@@ -54,6 +54,7 @@ _ITEM = (
 )
 _COUNTER = re.compile(rf"\W*{_ITEM}(?:\W+{_ITEM}){{0,3}}\W*", re.IGNORECASE)
 _COUNTER_LENGTH_LIMIT = 90
+_TEXT_LENGTH_LIMIT = 200_000  # longer than any article; bounds the time
 _SENTENCE_END = re.compile(r"(?<=[.!?…|·•])\s+")
 
 
@@ -65,6 +66,8 @@ def is_counter(text: str) -> bool:
 
 def strip_counters(text: str) -> str:
     """Returns the text without lines and sentences that are only counters; the rest is as it was."""
+    if len(text) > _TEXT_LENGTH_LIMIT:
+        return text
     lines = []
     for line in text.split("\n"):
         if is_counter(line):

@@ -25,6 +25,7 @@ __all__ = [
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BREAKS = re.compile(r"\r\n|[\r\n\x0b\x0c\u2028]")  # U+2028 is a line separator; lines_of leaves it alone
+_REPAIR_LENGTH_LIMIT = 200_000  # longer than any article; bounds the time
 _MOJIBAKE_HINT = re.compile(r"[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]")
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\ufffe\uffff]"
@@ -50,7 +51,8 @@ def clean_text(text: str) -> str:
     become one empty line. Idempotent; never raises.
     """
     text = _cleaned_once(_without_lone_surrogates(text))
-    while _MOJIBAKE_HINT.search(text):  # a sign that went may have stood inside of damage
+    # A sign that went may have stood inside of damage, which only now can be seen.
+    while len(text) <= _REPAIR_LENGTH_LIMIT and _MOJIBAKE_HINT.search(text):
         again = _cleaned_once(text)
         if again == text:
             break
@@ -60,7 +62,7 @@ def clean_text(text: str) -> str:
 
 def _cleaned_once(text: str) -> str:
     text = _BREAKS.sub("\n", text).replace("\u2029", "\n\n")
-    if _MOJIBAKE_HINT.search(text):
+    if len(text) <= _REPAIR_LENGTH_LIMIT and _MOJIBAKE_HINT.search(text):
         text = "\n".join(_repair_mojibake(line) for line in text.split("\n"))
     text = _CONTROL.sub("", text.replace("\x85", "\n"))
     text = _STRAY_JOINER.sub("", _INVISIBLE.sub("", text))

@@ -28,6 +28,7 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _PATH_PLAIN = _UNRESERVED | frozenset(b"!$'()*,:@")  # servers take these for the same, written out or not
 _QUERY_PLAIN = _PATH_PLAIN | frozenset(b"/?")
 _NON_ASCII_ESCAPES = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_SIMPLE = re.compile(r"[A-Za-z0-9._~/-]*")  # what every part takes as it is
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _SUB_HOSTS = ("www.", "m.", "mobile.", "amp.")
 _AMP_CACHE = re.compile(r"/(?:[a-z]/)?(?:s/)?([A-Za-z0-9.-]+\.[A-Za-z0-9-]+/.*)", re.DOTALL)
@@ -124,7 +125,8 @@ def domain_of(url: str) -> str:
 def normal_form(url: str) -> str:
     """Returns the one form of all spellings of an address. A key: never to be fetched or shown as the address.
 
-    What is no http(s) address comes back as it is, without blanks around it. Idempotent; never raises.
+    What is no http(s) address, or absurdly long, comes back as it is, without blanks around it. Idempotent;
+    never raises.
     """
     return explain_normal_form(url)[0]
 
@@ -132,7 +134,7 @@ def normal_form(url: str) -> str:
 def explain_normal_form(url: str) -> tuple[str, tuple[str, ...]]:
     """Returns the normal form and the rules that changed something, in the order in which they acted."""
     rules: list[str] = []
-    parts = _parse(url)
+    parts = _parse(url) if len(url) <= 4 * URL_LENGTH_LIMIT else None
     if parts is None:
         return url.strip(_BLANKS), ()
     while (inner := _behind_amp_cache(parts)) is not None:
@@ -208,6 +210,8 @@ def _one_spelling(text: str, plain: frozenset[int], keep: bytes) -> str:
         plain: Octets that are written out, whether they came encoded or not.
         keep: Octets that stay as they came: written out and encoded they mean different things.
     """
+    if _SIMPLE.fullmatch(text):
+        return text
     written_out = _NON_ASCII_ESCAPES.sub(_read_utf8, text)
     data = unicodedata.normalize("NFC", written_out).encode("utf-8")
     out = bytearray()

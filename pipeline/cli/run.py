@@ -32,22 +32,24 @@ def run(args: argparse.Namespace) -> int:
         out("\n".join(plan_lines(plan, flags, args.now)))
         return int(ExitCode.DONE)
 
-    from pipeline.launch import RunOptions, execute, held_by
+    from transforms.write.lock import acquire
 
-    options = RunOptions(
-        beam_flags=tuple(flags),
-        now=args.now,
-        due_now=args.due_now,
-        limit=args.limit,
-        wait=args.wait,
-        show_progress=not (args.quiet or args.json),
-    )
-    manifests = execute(plan, options)
+    # Before Beam is imported, so that a second run is told at once that the dataset is busy.
+    with acquire(plan.config.dataset, wait=args.wait):
+        from pipeline.launch import RunOptions, execute, held_by
+
+        options = RunOptions(
+            beam_flags=tuple(flags),
+            now=args.now,
+            due_now=args.due_now,
+            limit=args.limit,
+            show_progress=not (args.quiet or args.json),
+        )
+        manifests = execute(plan, options)
+        held = held_by(plan.config.dataset)
     from pipeline.summary import summarise
 
-    summary = summarise(
-        _shown_path(plan.config.dataset), manifests, held_by(plan.config.dataset), time.monotonic() - began
-    )
+    summary = summarise(_shown_path(plan.config.dataset), manifests, held, time.monotonic() - began)
     code = exit_code_of(summary, args.max_rejects)
     if args.json:
         out(json.dumps(as_json(summary, int(code)), ensure_ascii=False))

@@ -6,6 +6,7 @@ Run it from the project root: ``python tests/eval/eval_feeds_http.py``. Exit sta
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -123,7 +124,7 @@ def one_after_the_other(case: Case) -> list[str]:
         count = sum(isinstance(result, PollResult) for result in poll_host("127.0.0.61", sources, tools))
         took_s = time.monotonic() - started_s
         starts = [request.started_s for request in server.requests]
-        close = [b - a for a, b in zip(starts, starts[1:], strict=False) if b - a < gap_s]
+        close = [b - a for a, b in itertools.pairwise(starts) if b - a < gap_s]
         ok = count == 100 and server.most_at_once == 1 and not close and took_s >= 99 * gap_s
         return [] if ok else [f"{count} polls, {server.most_at_once} at once, {len(close)} too close"]
 

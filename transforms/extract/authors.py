@@ -9,7 +9,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from transforms.extract.jsonld import Graph, Node
-from transforms.extract.names import AUTHOR_LIMIT, is_name, is_publisher, same_name, split_names
+from transforms.extract.names import AUTHOR_LIMIT, is_name, is_organisation, is_publisher, same_name, split_names
 from transforms.extract.page import Page
 
 _META_KEYS = (
@@ -58,7 +58,8 @@ def find_authors(page: Page, node: Node | None, publishers: Iterable[str]) -> tu
     if persons:
         return tuple(persons), "json_ld"
     in_head = [name for name in _unique(_meta_names(page)) if not is_publisher(name, house)]
-    if in_head:
+    companies = in_head if in_head and all(map(is_organisation, in_head)) else []
+    if in_head and not companies:
         return tuple(in_head), "meta"
     in_byline = [name for name in _byline_names(page.tree) if not is_publisher(name, house)]
     if in_byline:

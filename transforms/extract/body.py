@@ -17,6 +17,7 @@ from trafilatura.settings import Extractor
 
 from transforms.extract.extraction import Body
 from transforms.extract.recover import recover_paragraphs
+from transforms.extract.spacing import part_words
 from transforms.extract.teasers import drop_link_teasers
 
 SHORT_TEXT_CHARS = 800
@@ -45,6 +46,7 @@ def extract_body(tree: HtmlElement, html: bytes) -> Body:
         html: Its mark-up in UTF-8, for the second opinion.
     """
     work = deepcopy(tree)
+    part_words(work)
     teasers = tuple(drop_link_teasers(work))
     chosen = _Candidate("fast", _run(work, "fast"))
     other = second_opinion(html)

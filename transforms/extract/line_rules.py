@@ -151,19 +151,3 @@ LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 """Words that lead to another story."""
-
-LIST_HEAD = re.compile(
-    r"\W*(?:related(?: (?:articles?|stories|posts?|topics|content|news|coverage|links))?|(?:more|other)(?: stories| news| articles| coverage)?"
-    r"(?: (?:from|on|about|in|like) .{1,40})?|most (?:read|popular|viewed|shared)(?: .{1,30})?|popular(?: (?:now|stories|posts|articles))?|"
-    r"recommended(?: (?:for you|stories|reading|articles|videos?))?|read (?:next|more|also)|up next|see also|you (?:may|might) (?:also )?(?:like|be interested in)|"
-    r"trending(?: .{1,20})?|latest (?:news|stories|articles|posts|headlines)|top stories|editor['’]?s['’]? (?:picks?|choice)|don['’]t miss|keep reading|"
-    r"further reading|mehr zum thema|(?:das könnte (?:sie|dich) )?auch interess(?:ant|ieren)|ähnliche (?:artikel|beiträge)|meistgelesen.{0,20}|weitere (?:artikel|themen|nachrichten|meldungen)|"
-    r"lesen sie auch|beliebt.{0,25}|neueste .{1,20}|à lire (?:aussi|également)|sur le même (?:sujet|thème)|les plus lus|lire aussi|"
-    r"(?:noticias|artículos|notas) relacionad[oa]s|te puede interesar|lo más (?:leído|visto)|más (?:noticias|información)|"
-    r"leggi anche|articoli correlati|più letti|leia (?:também|mais)|mais lidas|notícias relacionadas|veja também|"
-    r"lees ook|meest gelezen|gerelateerd.{0,15}|læs også|les også|läs (?:mer|också)|mest lest|mest läst|"
-    r"czytaj (?:także|też)|najczęściej czytane|čtěte také|související|читайте также|по теме|самое читаемое|"
-    r"関連記事|関連ニュース|おすすめ(?:情報|記事)?|人気記事|ランキング|相關(?:新聞|報導)|相关(?:新闻|阅读)|관련\s?(?:기사|뉴스)|많이 본 .{1,6})\W*",
-    re.IGNORECASE,
-)
-"""Heads of lists of other stories, as whole headings."""

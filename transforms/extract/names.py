@@ -39,6 +39,10 @@ _NO_NAME = frozenset(
 _HOUSE_WORDS = frozenset(
     ["redaktion", "redaction", "redaccion", "redazione", "staff", "online", "news", "desk", "newsroom", "team", "editorial", "editors", "editor", "reporter", "reporters", "com", "de", "net", "org", "the", "web", "digital"]
 )
+_ORGANISATION = frozenset(
+    "media group gmbh ltd inc llc corp corporation network verlag company publishing publications broadcasting holdings plc"
+    " agency newspaper newspapers verlagsgesellschaft editora ediciones".split()
+)
 
 
 def split_names(raw: str) -> list[str]:
@@ -89,13 +93,19 @@ def _is_sentence(text: str) -> bool:
 def is_publisher(name: str, publishers: Iterable[str]) -> bool:
     """Tells whether a name is the house itself ("Eastwick Post staff"), given what the house calls itself."""
     key = _house_key(name)
-    return any(key == _house_key(publisher) for publisher in publishers if publisher)
+    initials = "".join(word[0] for word in words_of(_IN_BRACKETS.sub("", name)))
+    return any(key == _house_key(publisher) or (len(initials) > 1 and initials == publisher) for publisher in publishers)
 
 
 def _house_key(name: str) -> str:
     words = words_of(name)
     core = [word for word in words if word not in _HOUSE_WORDS]
     return "".join(core or words)
+
+
+def is_organisation(name: str) -> bool:
+    """Tells whether a name says of itself that it is a company ("... Media Group", "... GmbH")."""
+    return not _ORGANISATION.isdisjoint(words_of(name))
 
 
 def same_name(one: str, other: str) -> bool:

@@ -165,5 +165,7 @@ def _search(page: Page, url: str | None, fetched_at: datetime) -> _Candidate | N
         found = find_date(page.tree, extensive_search=True, original_date=True, url=url, max_date=latest)
     except Exception:  # a search in arbitrary mark-up: whatever it trips over, the answer is "no date"
         found = None
+    if found and found.endswith("-01-01") and found not in (url or "").replace("/", "-"):
+        return None  # what htmldate makes of a bare year, such as that of a copyright line
     date = parse_date(found, now=fetched_at) if found else None
     return _Candidate("htmldate", date) if date is not None else None

@@ -9,14 +9,12 @@ _MIN_CHARS = 40
 _LIMIT_CHARS = 600
 _CANDIDATE_LIMIT = 20
 _PROBE_CHARS = 40
-_MARKS = (
-    "standfirst", "subtitle", "sub-title", "subheadline", "sub-headline", "subheading", "sub-heading", "dek", "deck", "lede",
-    "intro", "vorspann", "chapo", "entradilla", "bajada", "sottotitolo", "summary", "excerpt", "description", "teaser-text",
-    "ingress", "manchet", "perex", "lead",
-)  # fmt: skip
+_MARKS = ("standfirst", "subtitle", "subheadline", "sub-headline", "dek", "lede", "vorspann", "chapo", "entradilla", "sottotitolo")
+# Beside the headline, or beside the box that holds only the headline.
 _MARKED = etree.XPath(
-    "//*[self::p or self::h2 or self::h3 or self::div or self::span][@class][{}]".format(
-        " or ".join(f"contains(translate(@class, 'SDILCBEMPT', 'sdilcbempt'), '{mark}')" for mark in _MARKS)
+    "(//h1/following-sibling::* | //h1/../following-sibling::*)"
+    "[self::p or self::h2 or self::h3 or self::div][@class][{}]".format(
+        " or ".join(f"contains(translate(@class, 'SDLVCE', 'sdlvce'), '{mark}')" for mark in _MARKS)
     )
 )
 _SPELLED = etree.XPath("//body//text()[contains(., $start)]")

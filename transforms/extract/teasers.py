@@ -2,14 +2,14 @@
 
 A block goes if at least four fifths of its text are one link and the link reads as a teaser: it is in
 capitals, or it begins like "Read more:", or the block is a paragraph of its own. A list goes if each of its
-items is a link of headline length; a section goes if its heading says "Related stories" and it is mostly links.
+items is a link of headline length.
 """
 
 from __future__ import annotations
 
 from lxml.html import HtmlElement
 
-from transforms.extract.line_rules import LEAD_IN, LIST_HEAD
+from transforms.extract.line_rules import LEAD_IN
 from transforms.extract.lines import is_capitals
 
 _LINK_SHARE_MIN = 0.8
@@ -17,10 +17,6 @@ _CLIMB_LIMIT = 5
 _TEASER_LIMIT_CHARS = 300
 _LEAD_IN_LIMIT_CHARS = 40
 _HEADLINE_MIN_CHARS = 20
-_LIST_HEAD_LIMIT_CHARS = 60
-_SECTION_LINK_SHARE_MIN = 0.4
-_SECTION_LIMIT_CHARS = 6000
-_UNLINKED_PARAGRAPH_CHARS = 400
 _BLOCK_TAGS = frozenset({"p", "div", "li", "ul", "ol", "h2", "h3", "h4", "h5", "h6", "section", "aside", "blockquote"})
 _INLINE_TAGS = frozenset({"a", "span", "strong", "b", "em", "i", "u", "font", "small", "mark"})
 
@@ -34,7 +30,6 @@ def drop_link_teasers(tree: HtmlElement) -> list[str]:
     dropped: list[str] = []
     _drop_single_links(tree, dropped)
     _drop_lists(tree, dropped)
-    _drop_sections(tree, dropped)
     return dropped
 
 
@@ -85,40 +80,6 @@ def _drop_lists(tree: HtmlElement, dropped: list[str]) -> None:
         if all(_link_chars(item) >= _LINK_SHARE_MIN * len(text) for item, text in zip(items, texts, strict=True)):
             dropped.extend(texts)
             remove(found)
-
-
-def _drop_sections(tree: HtmlElement, dropped: list[str]) -> None:
-    for heading in list(tree.iter("h2", "h3", "h4", "h5", "h6")):
-        head = text_of(heading)
-        if not head or len(head) > _LIST_HEAD_LIMIT_CHARS or not LIST_HEAD.fullmatch(head):
-            continue
-        section = _section_of(heading, head)
-        if section is None:
-            continue
-        whole = text_of(section)
-        if len(whole) <= _SECTION_LIMIT_CHARS and _is_listing(section, whole):
-            dropped.append(whole)
-            remove(section)
-
-
-def _section_of(heading: HtmlElement, head: str) -> HtmlElement | None:
-    """The nearest element around a heading that holds more than the heading."""
-    element = heading
-    for _ in range(_CLIMB_LIMIT):
-        parent = element.getparent()
-        if parent is None or parent.tag in ("article", "main", "body", "html"):
-            return None
-        element = parent
-        if len(text_of(element)) > len(head) + _HEADLINE_MIN_CHARS:
-            return element
-    return None
-
-
-def _is_listing(section: HtmlElement, whole: str) -> bool:
-    if _link_chars(section) < _SECTION_LINK_SHARE_MIN * len(whole):
-        return False
-    paragraphs = (paragraph for paragraph in section.iter("p") if _link_chars(paragraph) == 0)
-    return all(len(text_of(paragraph)) < _UNLINKED_PARAGRAPH_CHARS for paragraph in paragraphs)
 
 
 def text_of(element: HtmlElement) -> str:

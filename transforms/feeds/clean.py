@@ -56,13 +56,19 @@ def clean_bytes(body: bytes, content_type: str | None = None) -> CleanBytes:
         warnings.append("too_big")
     data = _to_utf8(body, content_type or "", warnings)
     data = data.translate(None, _CONTROLS)
-    for code, right in _C1.items():
-        wrong = b"\xc2%c" % code
-        if wrong in data:
-            data = data.replace(wrong, right)
+    if not data.isascii():
+        data = _without_misused(data)
+    return CleanBytes(data.strip(), tuple(warnings))
+
+
+def _without_misused(data: bytes) -> bytes:
+    """Takes out code points that are no characters, and reads C1 controls as the Windows-1252 that they are."""
+    if re.search(rb"\xc2[\x80-\x9f]", data):
+        for code, right in _C1.items():
+            data = data.replace(b"\xc2%c" % code, right)
     for noncharacter in (b"\xef\xbf\xbe", b"\xef\xbf\xbf"):
         data = data.replace(noncharacter, b"")
-    return CleanBytes(data.strip(), tuple(warnings))
+    return data
 
 
 def _gunzip(body: bytes, warnings: list[str]) -> bytes:

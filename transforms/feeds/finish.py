@@ -37,19 +37,23 @@ def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | 
     base = url or site
     language = _language(raw.language)
     drafts = [_item(item, base, now, default_zone) for item in raw.items]
+    pages = [normal_form(item.url) if item.url else None for item in drafts]
     facts = [
         ItemFacts(
-            item.id, item.url, item.title, item.published_raw or item.updated_raw, item.summary or item.content_html
+            item.id,
+            item.url,
+            page,
+            item.title,
+            item.published_raw or item.updated_raw,
+            item.summary or item.content_html,
         )
-        for item in drafts
+        for item, page in zip(drafts, pages, strict=True)
     ]
     keys = item_keys(facts)
-    shared = _shared_links(drafts, keys, site)
+    shared = _shared_pages(pages, keys, site)
     items = tuple(
-        item._replace(
-            key=key, language=item.language or language, link_shared=item.url is not None and item.url in shared
-        )
-        for item, key in zip(drafts, keys, strict=True)
+        item._replace(key=key, language=item.language or language, link_shared=page in shared)
+        for item, key, page in zip(drafts, keys, pages, strict=True)
     )
     return ParsedFeed(
         raw.kind,
@@ -163,22 +167,18 @@ def _date(
     return None, raws[0][:200] if raws else None
 
 
-def _shared_links(items: list[FeedItem], keys: list[str], site: str | None) -> set[str]:
-    """Addresses that lead to no story of their own: a front page, or a page that three entries and more share."""
+def _shared_pages(pages: list[str | None], keys: list[str], site: str | None) -> set[str]:
+    """Pages that hold no story of their own: a front page, or a page that three entries and more share."""
     users: dict[str, set[str]] = defaultdict(set)
-    spellings: dict[str, set[str]] = defaultdict(set)
-    for item, key in zip(items, keys, strict=True):
-        if item.url:
-            form = normal_form(item.url)
-            users[form].add(key)
-            spellings[form].add(item.url)
+    for page, key in zip(pages, keys, strict=True):
+        if page:
+            users[page].add(key)
     home = normal_form(site) if site else ""
-    shared: set[str] = set()
-    for form, found in users.items():
-        is_front = form == home or (urlsplit(form).path in ("", "/") and "?" not in form)
-        if len(found) > 2 or (len(found) > 1 and is_front):
-            shared |= spellings[form]
-    return shared
+    return {page for page, found in users.items() if len(found) > 2 or (len(found) > 1 and _is_front(page, home))}
+
+
+def _is_front(page: str, home: str) -> bool:
+    return page == home or (urlsplit(page).path in ("", "/") and "?" not in page)
 
 
 def _language(tag: str | None) -> str | None:

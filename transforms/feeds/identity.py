@@ -37,10 +37,11 @@ _COUNTERS = re.compile(
 
 
 class ItemFacts(NamedTuple):
-    """What an entry's key is made of; ``url`` is absolute or ``None``, ``date`` as written."""
+    """What an entry's key is made of; ``url`` is absolute, ``page`` its normal form, ``date`` as written."""
 
     id: str | None
     url: str | None
+    page: str | None
     title: str | None = None
     date: str | None = None
     body: str | None = None
@@ -52,28 +53,26 @@ def item_keys(items: Sequence[ItemFacts]) -> list[str]:
     The normalised guid, if no other entry has it; else the normal form of the link, if no other entry has it;
     else a hash of title, date and body. Entries that are equal in all get equal keys.
     """
-    links = [normal_form(item.url) if item.url else None for item in items]
-    guids = _guids(items, links)
-    link_counts = Counter(link for link in links if link)
+    pages = Counter(item.page for item in items if item.page)
     keys = []
-    for item, guid, link in zip(items, guids, links, strict=True):
+    for item, guid in zip(items, _guids(items), strict=True):
         if guid is not None:
             keys.append(_bounded(guid))
-        elif link and link_counts[link] == 1:
-            keys.append(_bounded(link))
+        elif item.page and pages[item.page] == 1:
+            keys.append(_bounded(item.page))
         else:
-            keys.append(_digest("entry", item.title or "", item.date or "", item.body or "", link or ""))
+            keys.append(_digest("entry", item.title or "", item.date or "", item.body or "", item.page or ""))
     return keys
 
 
-def _guids(items: Sequence[ItemFacts], links: Sequence[str | None]) -> list[str | None]:
+def _guids(items: Sequence[ItemFacts]) -> list[str | None]:
     """Normalised guids; ``None`` for those that are missing or tell nothing."""
     whole = [_plain_guid(item.id) for item in items]
     bases = [_REVISION.sub("", guid) if guid else None for guid in whole]
     pages: dict[str, set[str | None]] = defaultdict(set)
-    for base, link in zip(bases, links, strict=True):
+    for item, base in zip(items, bases, strict=True):
         if base:
-            pages[base].add(link)
+            pages[base].add(item.page)
     counts = Counter(guid for guid in whole if guid)
     found: list[str | None] = []
     for item, guid, base in zip(items, whole, bases, strict=True):

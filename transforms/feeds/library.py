@@ -17,9 +17,9 @@ from transforms.feeds import plain
 from transforms.feeds.model import ITEM_LIMIT, Enclosure, Link, RawFeed, RawItem
 from transforms.feeds.xml_feed import person_name
 
-TAG_LIMIT = 8000
+TAG_LIMIT = 4000
 SIZE_LIMIT = 1_500_000
-_TEXT_LENGTH_LIMIT = 300
+_TEXT_LENGTH_LIMIT = 200
 
 
 def read_tree_with_feedparser(root: etree._Element, kind: str) -> RawFeed | None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections import Counter
-
-from transforms.text import clean_text
 
 TITLE_LIMIT = 1000
 TEASER_LIMIT = 4000
 """Characters of HTML that are looked at for a teaser."""
+
+_PAIR_LIMIT = 40
+"""Tags in a title up to which they may be formatting."""
 
 _INLINE = "b|strong|i|em|u|s|q|a|font|span|small|big|sub|sup|mark|cite|code|tt|kbd|abbr|del|ins|strike|bdi|bdo|nobr"
 _INLINE_TAG = re.compile(rf"<(/?)({_INLINE})(?:\s[^<>]*)?/?>", re.IGNORECASE)
@@ -48,7 +50,7 @@ def headline(text: str) -> str | None:
 
     Paired formatting goes, other words in angle brackets stay, entities are resolved up to twice more than XML did.
     """
-    text = text[: 4 * TITLE_LIMIT]
+    text = text.strip()[:TITLE_LIMIT]
     if "<" in text or "&" in text:
         text = _CDATA_LEFT.sub("", text)
         wrapped = _WRAPPED.fullmatch(text)
@@ -73,7 +75,7 @@ def markup_text(markup: str, limit: int = TEASER_LIMIT) -> str | None:
 
 
 def _without_pairs(text: str) -> str:
-    if "<" not in text:
+    if not 0 < text.count("<") <= _PAIR_LIMIT:
         return text
     seen = Counter((match[1], match[2].lower()) for match in _INLINE_TAG.finditer(text))
     paired = {name for _, name in seen if seen["", name] and seen["/", name]}
@@ -82,6 +84,9 @@ def _without_pairs(text: str) -> str:
 
 
 def _tidy(text: str, limit: int) -> str | None:
-    """One line, without control characters and repaired where it was decoded wrongly; ``None`` if nothing is left."""
+    """One line in NFC without control and invisible characters; ``None`` if nothing is left."""
     text = one_line(text)[:limit]
-    return (text if text.isascii() and text.isprintable() else one_line(clean_text(text))) or None
+    if not text.isprintable():
+        # Joiners are letters' own business in Arabic, Indic scripts and emoji.
+        text = one_line("".join(c for c in text if c.isprintable() or c in "\u200c\u200d"))
+    return unicodedata.normalize("NFC", text) or None

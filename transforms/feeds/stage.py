@@ -14,7 +14,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 from transforms import meter
 from transforms.dedupe.state import StateLocation, open_state
 from transforms.feeds.ask import Asker
-from transforms.feeds.hosts import PollTools, host_of_feed, poll_host
+from transforms.feeds.hosts import PollTools, held_hosts, host_of_feed, poll_host
 from transforms.feeds.poll import Known, PollLimits, PollResult
 from transforms.fetch.client import HttpClient
 from transforms.fetch.gate import shared_gate
@@ -125,6 +125,8 @@ class _PollHosts(beam.DoFn):
         self._client = HttpClient(fetch.client, self._run.now, gate)
         self._asker = Asker(self._client, gate, shared_robots(), fetch.client)
         self._pool = ThreadPoolExecutor(fetch.threads, thread_name_prefix="poll")
+        for host, until in held_hosts(open_state(self._location).feeds(), self._run.now()).items():
+            gate.hold(host, until)
 
     def start_bundle(self) -> None:
         self._under_way: dict[Future[list[PollResult | Tally]], Any] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import html
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -23,6 +24,8 @@ from transforms.feeds.xml_names import Fields, Name, Names, attribute, inner_htm
 
 Element = etree._Element
 _LIST_LIMIT = 50
+_SAME_LIMIT = 4
+"""Elements for one thing that are tried, such as dates."""
 _NAME_LIMIT = 200
 _MARKUP_LIMIT = 30_000_000
 """Characters of markup taken of one document; an element inside another counts in both."""
@@ -194,8 +197,8 @@ def _chosen(fields: Fields, names: tuple[Name, ...]) -> Iterator[Element]:
 
 
 def _texts(fields: Fields, names: tuple[Name, ...]) -> tuple[str, ...]:
-    found = (text_of(element).strip() for element in _chosen(fields, names))
-    return tuple(text for text in found if text)[:_LIST_LIMIT]
+    found = (text_of(element).strip() for element in itertools.islice(_chosen(fields, names), _SAME_LIMIT))
+    return tuple(text for text in found if text)
 
 
 def _title_text(element: Element) -> str | None:

@@ -14,7 +14,7 @@ from transforms.feeds.xml_names import Fields, attribute, text_of
 
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
-_LINK_LIMIT = 50
+_LINK_LIMIT = 20
 _LENGTH_LIMIT = 4096
 
 Element = etree._Element
@@ -24,7 +24,9 @@ class LinkReader:
     """Reads the links of one document."""
 
     def __init__(self, root: Element) -> None:
-        self._has_bases = next(root.iter(), None) is not None and any(node.get(XML_BASE) for node in root.iter())
+        self._has_bases = any(XML_BASE in node.attrib for node in root.iter())
+        self._last_parent: Element | None = None
+        self._last_base = ""
 
     def of(self, fields: Fields, item: Element | None = None) -> tuple[Link, ...]:
         """Returns the links among the children of a feed or an item, in the order of the document."""
@@ -60,13 +62,23 @@ class LinkReader:
         href = href.strip()[:_LENGTH_LIMIT]
         if not self._has_bases:
             return href
-        around = (node.get(XML_BASE) for node in (element, *element.iterancestors()))
-        try:
-            for base in around:
-                if base:
-                    href = urljoin(base.strip(), href)
-        except ValueError:
-            return href
+        parent = element.getparent()
+        if parent is not None and parent is not self._last_parent:
+            self._last_parent, self._last_base = parent, _base_of(parent)
+        return _join(_join(self._last_base, element.get(XML_BASE) or ""), href)
+
+
+def _base_of(element: Element) -> str:
+    base = ""
+    for node in (element, *element.iterancestors()):
+        base = _join(node.get(XML_BASE) or "", base)
+    return base
+
+
+def _join(base: str, href: str) -> str:
+    try:
+        return urljoin(base.strip(), href.strip())
+    except ValueError:
         return href
 
 

@@ -15,7 +15,7 @@ from transforms.feeds import xml_repair
 from transforms.feeds.classify import Kind
 from transforms.feeds.model import ITEM_LIMIT
 
-MARKUP_LIMIT = 200_000
+MARKUP_LIMIT = 150_000
 """Tags, and besides attributes, that are read of one document."""
 
 _NAMESPACE_LIMIT = 1000
@@ -42,12 +42,24 @@ def read_tree(data: bytes, kind: Kind) -> Tree:
     data = _within_limits(data, _ITEM_NAMES.get(kind.name, b"item"), warnings)
     if _C1_REFERENCE.search(data):
         data = _C1_REFERENCE.sub(_from_windows, data, count=xml_repair.PLACE_LIMIT)
-    root = _parse(data, recover=False)
+    root = next(
+        (root for end in _ends(data, warnings) if (root := _parse(data + end, recover=False)) is not None), None
+    )
     if root is None:
         if not warnings:
             warnings.append("cut_off" if xml_repair.is_cut_off(data) else "xml_repaired")
         root = _parse(xml_repair.repair(data, xml_repair.entity_declarations(head)), recover=True)
     return Tree(root, tuple(warnings))
+
+
+def _ends(data: bytes, warnings: list[str]) -> list[bytes]:
+    """What may have to be added to a document to make it whole: nothing, or the tags open where we cut it."""
+    if "too_many_items" not in warnings:
+        return [b""]
+    root = re.match(rb"<([\w:.-]{1,60})", data)
+    channel = re.search(rb"<((?:[\w.-]{1,20}:)?channel)[\s>]", data[:10_000])
+    end = b"</%s>" % root[1] if root else b""
+    return [b"</%s>%s" % (channel[1], end), end] if channel else [end]
 
 
 def _from_windows(match: re.Match[bytes]) -> bytes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.client
+import logging
 import ssl
 import time
 import urllib.parse
@@ -133,6 +134,7 @@ class HttpClient:
         self._now = now
         self._gate = gate
         self._watchdog = Watchdog()
+        logging.getLogger("urllib3").setLevel(logging.ERROR)  # it warns of every odd header; odd is normal here
         self._context = connection.tls_context(settings.ca_bundle)
         self._refusal = functools.partial(addresses.refusal_of_address, allow_loopback=settings.allow_loopback)
         self._proxy = urllib.parse.urlsplit(settings.proxy) if settings.proxy else None

@@ -6,7 +6,9 @@ limit and no more (RFC 9110 section 8.4; RFC 9659 for the window of zstd).
 
 from __future__ import annotations
 
+import re
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,9 +26,12 @@ ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_FIRST_BYTES = (0x28, *range(0x50, 0x60))  # of a frame and of one to skip (RFC 8878)
 _STEP_BYTES = 1 << 16
+_USUAL_BYTES = 1 << 20  # nearly all pages are smaller
+_ONE_AT_A_TIME = threading.Lock()  # large bodies: many hosts may send a bomb at the same moment
 _STACK_LIMIT = 5
 _MEMBER_LIMIT = 4096  # gzip members or zstd frames of one body: millions of empty ones are an attack
 _ZSTD_WINDOW_LOG = 23  # 8 MB, what RFC 9659 lets a sender use
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # hardly a compressed kilobyte is without one
 _NO_CODINGS = ("", "identity", "none", "binary", "utf-8", "chunked")
 
 
@@ -64,13 +69,13 @@ def decode_body(body: bytes, content_encoding: str, limit_bytes: int, cut: bool 
         if decoder is None or (name in _MAGIC and not body.startswith(_MAGIC[name])):
             continue
         try:
-            body = _gather(decoder(body), limit_bytes, cut)
+            body = _gather(decoder, body, limit_bytes, cut)
         except BadCodingError:
             if name in _MAGIC or not _looks_like_text(body):
                 raise
-    if len(body) > limit_bytes:
-        return _over_limit(body, limit_bytes, cut)
-    return body
+    if len(body) > limit_bytes and not cut:
+        raise TooBigError(f"more than {limit_bytes} bytes")
+    return body[:limit_bytes]
 
 
 def unpack_gzip(body: bytes, limit_bytes: int) -> bytes:
@@ -80,31 +85,48 @@ def unpack_gzip(body: bytes, limit_bytes: int) -> bytes:
         TooBigError: If it unpacks to more than the limit.
         BadCodingError: If the file is damaged.
     """
-    return _gather(_gzip_pieces(body), limit_bytes, cut=False) if body.startswith(GZIP_MAGIC) else body
+    return _gather(_gzip_pieces, body, limit_bytes, cut=False) if body.startswith(GZIP_MAGIC) else body
 
 
-def _gather(pieces: Iterator[bytes], limit_bytes: int, cut: bool) -> bytes:
+def _gather(decoder: Callable[[bytes], Iterator[bytes]], body: bytes, limit_bytes: int, cut: bool) -> bytes:
+    """Puts the pieces together. What grows large is measured, and unpacked again if it fits: a bomb takes no room."""
+    pieces = decoder(body)
+    if cut:
+        return _beginning(pieces, limit_bytes)
+    out = bytearray()
+    for piece in pieces:
+        out += piece
+        if len(out) > min(_USUAL_BYTES, limit_bytes):
+            break
+    else:
+        return bytes(out)
+    size = len(out)
+    del out
+    with _ONE_AT_A_TIME:
+        for piece in pieces:
+            size += len(piece)
+            if size > limit_bytes:
+                break
+        if size > limit_bytes:
+            raise TooBigError(f"more than {limit_bytes} bytes")
+        return b"".join(decoder(body))
+
+
+def _beginning(pieces: Iterator[bytes], limit_bytes: int) -> bytes:
     out = bytearray()
     try:
         for piece in pieces:
             out += piece
-            if len(out) > limit_bytes:
-                return _over_limit(out, limit_bytes, cut)
+            if len(out) >= limit_bytes:
+                break
     except BadCodingError:
-        if not cut:
+        if not out:
             raise
-    return bytes(out)
-
-
-def _over_limit(body: bytes | bytearray, limit_bytes: int, cut: bool) -> bytes:
-    if not cut:
-        raise TooBigError(f"more than {limit_bytes} bytes")
-    return bytes(body[:limit_bytes])
+    return bytes(out[:limit_bytes])
 
 
 def _looks_like_text(body: bytes) -> bool:
-    head = body[:1024]
-    return b"\0" not in head and head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"<", b"{", b"[")
+    return _CONTROL.search(body[:1024]) is None
 
 
 def _slices(body: bytes) -> Iterator[bytes]:

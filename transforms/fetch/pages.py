@@ -218,7 +218,8 @@ class HostWalk:
         """
         if exchange.redirects and addresses.host_of(exchange.final_url) != self._host:
             return
-        self._failures_in_a_row = self._failures_in_a_row + 1 if exchange.outcome in _HOST_FAILURES else 0
+        failed = exchange.outcome in _HOST_FAILURES and exchange.http_status is None
+        self._failures_in_a_row = self._failures_in_a_row + 1 if failed else 0
         if exchange.outcome == "rate_limited":
             self._limited_answers += 1
             if self._limited_answers >= LIMITED_ANSWERS:

@@ -19,13 +19,12 @@ class Evidence:
         self, taxonomy: Taxonomy, matcher: Matcher, words: Words, fields: list[FieldHits], language: str | None
     ) -> None:
         self._taxonomy = taxonomy
-        self._phrases = matcher.phrases
+        self._matcher = matcher
         self._words = words
         self._fields = fields
         self._language = language
         self._ranks = {taxonomy.default_language: 1} | ({language: 0} if language else {})
-        # By identity: the taxonomy keeps its tuples, and hashing a list of phrases for each hit is slow.
-        self._contexts: dict[tuple[int, str], list[Span]] = {}
+        self._contexts: dict[tuple[frozenset[int], str], list[Span]] = {}
 
     def hits(self) -> list[tuple[FieldHits, list[Hit]]]:
         """Returns the hits that count, by field and place, the longest where some of one topic overlap."""
@@ -41,7 +40,7 @@ class Evidence:
         if spans_overlap(hit.start, hit.end, found.exclusions.get(hit.topic, ())):
             return False
         own, topic = hit.term.conditions, self._taxonomy.topics[hit.topic].conditions
-        return self._holds(own, found, hit) and self._holds(topic, found, hit)
+        return (not any(own) or self._holds(own, found, hit)) and (not any(topic) or self._holds(topic, found, hit))
 
     def _holds(self, conditions: Conditions, found: FieldHits, hit: Hit) -> bool:
         if conditions.any_in_doc and not self._stands_in_doc(conditions.any_in_doc, found, hit):
@@ -72,11 +71,11 @@ class Evidence:
 
     def _spans(self, phrases: tuple[Phrase, ...], found: FieldHits) -> list[Span]:
         """Returns where any of the phrases stands in a field, in order."""
-        key = (id(phrases), found.field.name)
+        numbers = self._matcher.numbers(phrases)
+        key = (numbers, found.field.name)
         spans = self._contexts.get(key)
         if spans is None:
-            spans = sorted(span for phrase in phrases for span in found.context(self._phrases[phrase]))
-            self._contexts[key] = spans
+            spans = self._contexts[key] = found.contexts(numbers)
         return spans
 
     def _longest(self, hits: list[Hit]) -> list[Hit]:

@@ -112,9 +112,9 @@ class SearchText:
         self._starts: list[int] = []
         self._shifts: list[int] = []
         folded = fold(original)
-        has_breaks = BREAK in folded
-        if has_breaks:
+        if BREAK in folded:
             folded = folded.replace(BREAK + BREAK, WALL + WALL)
+        has_breaks = BREAK in folded
         if "  " in folded or IGNORED in folded or (has_breaks and (" \n" in folded or "\n " in folded)):
             folded = self._close_up(folded)
         if has_breaks:

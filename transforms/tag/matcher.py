@@ -48,10 +48,8 @@ class Hit(NamedTuple):
     needs_company: bool
 
 
-class _Candidate(NamedTuple):
-    use: Use
-    start: int
-    end: int
+# A match with word edges whose case, address and paragraph are not judged yet: use, start and end in the fold.
+_Candidate = tuple[Use, int, int]
 
 
 class FieldText:
@@ -102,20 +100,23 @@ class FieldHits:
 
     def add_context(self, candidate: _Candidate) -> None:
         """Keeps a context phrase for later."""
-        self._candidates.setdefault(candidate.use.topic, []).append(candidate)
+        self._candidates.setdefault(candidate[0].topic, []).append(candidate)
 
-    def context(self, phrase: int) -> list[Span]:
-        """Returns where a context phrase stands, in order; not in addresses, boilerplate or the wrong case."""
+    def contexts(self, phrases: frozenset[int]) -> list[Span]:
+        """Returns where context phrases stand, in order; not in addresses, boilerplate or the wrong case."""
+        present = phrases & self._candidates.keys()
+        return sorted(span for phrase in present for span in self._context(phrase))
+
+    def _context(self, phrase: int) -> list[Span]:
         found = self._contexts.get(phrase)
         if found is None:
-            found = [span for span in map(self._judge, self._candidates.get(phrase, ())) if span is not None]
-            found.sort()
+            found = [span for span in map(self._judge, self._candidates[phrase]) if span is not None]
             self._contexts[phrase] = found
         return found
 
     def _judge(self, candidate: _Candidate) -> Span | None:
-        field, use = self.field, candidate.use
-        start, end = field.search.span(candidate.start, candidate.end)
+        field, (use, first, last) = self.field, candidate
+        start, end = field.search.span(first, last)
         if is_address(field.original, start, end) or breaks_paragraph(field.original, start, end, use):
             return None
         if use.case_exact and (field.line_is_shouted(start) or not _is_written_as(field.original[start:end], use)):
@@ -151,8 +152,9 @@ class Matcher:
     """The automata of a taxonomy, made once a process and set of languages (0.05 s), then only read."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
+        self._taxonomy = taxonomy
         self._patterns = make_patterns(taxonomy)
-        self.phrases: dict[Phrase, int] = self._patterns.phrases
+        self._numbers: dict[int, frozenset[int]] = {}
         self._automata: dict[frozenset[str] | None, _Automaton] = {}
         self._languages = {term.language for topic in taxonomy.topics for term in topic.terms}
         self._lock = threading.Lock()
@@ -170,10 +172,19 @@ class Matcher:
             found.is_cut = True
             del candidates[CANDIDATE_LIMIT:]
         for candidate in candidates:
-            if candidate.use.kind == CONTEXT:
+            if candidate[0].kind == CONTEXT:
                 found.add_context(candidate)
             else:
                 _judge(candidate, found)
+        return found
+
+    def numbers(self, phrases: tuple[Phrase, ...]) -> frozenset[int]:
+        """Returns the numbers of the context phrases of a condition of this taxonomy."""
+        # By identity: the taxonomy keeps its tuples, and to hash a long list for each hit is slow.
+        found = self._numbers.get(id(phrases))
+        if found is None:
+            found = frozenset(self._patterns.phrases[phrase] for phrase in phrases)
+            self._numbers[id(phrases)] = found
         return found
 
     def _automaton(self, languages: frozenset[str] | None) -> _Automaton:
@@ -195,12 +206,12 @@ def _candidates(field: FieldText, automaton: _Automaton) -> list[_Candidate]:
         is_clear = (start == 0 or not text[start - 1].isalnum()) and (end == length or not text[end].isalnum())
         if is_simple and (is_clear or automaton.is_plain[number]):
             if is_clear:
-                found += [_Candidate(use, start, end) for use in automaton.spelled_uses[number]]
+                found += [(use, start, end) for use in automaton.spelled_uses[number]]
             continue
         for use in automaton.uses[number]:
             stop = _checked_end(field, start, end, use)
             if stop is not None:
-                found.append(_Candidate(use, start, stop))
+                found.append((use, start, stop))
     return found
 
 
@@ -225,8 +236,8 @@ def _checked_end(field: FieldText, start: int, end: int, use: Use) -> int | None
 
 def _judge(candidate: _Candidate, found: FieldHits) -> None:
     """Adds a candidate to the hits or exclusions if it is one."""
-    field, use = found.field, candidate.use
-    start, end = field.search.span(candidate.start, candidate.end)
+    field, (use, first, last) = found.field, candidate
+    start, end = field.search.span(first, last)
     if is_address(field.original, start, end) or breaks_paragraph(field.original, start, end, use):
         return
     if use.kind == EXCLUSION:

@@ -29,7 +29,8 @@ _LABEL = re.compile(
 _OPENING = re.compile(
     r"\W*(?:"
     # Words with which no sentence of a story begins.
-    r"(?:click|tap) here\b|read more\b|read also\b|also read\b|see also\b|you (?:may|might) (?:also )?(?:like|be interested)"
+    r"(?:click|tap) here\b|read more\b|read also\b|also read\b|see also\b"
+    r"|you (?:may|might) (?:also )?(?:like|be interested)"
     r"|don['’]t miss\b|more from\b|what to read next\b"
     r"|continue reading\b|advertisement\b"
     r"|lee también|lea también|leer más|lea más|le puede interesar|te puede interesar|ver también|vea también"
@@ -53,7 +54,7 @@ def is_teaser(line: str) -> bool:
     """Tells whether a line is a link, prompt or label by its words."""
     if len(line) > _LENGTH_LIMIT:
         return False
-    return any(pattern.match(line) is not None for pattern in (_LABEL, _OPENING, _PROMPT))
+    return (_LABEL.match(line) or _OPENING.match(line) or _PROMPT.match(line)) is not None
 
 
 def is_shouted(line: str) -> bool:

@@ -33,7 +33,8 @@ class Words:
             return False
         with self._lock:
             doc = self._pipeline(language).make_doc(text)
-            return len(doc) - sum(token.is_space for token in doc) <= limit
+            words = sum(not token.is_space for token in doc)
+        return words <= limit
 
     def snippet(self, text: str, start: int, end: int, language: str | None) -> str:
         """Returns the sentence around a hit, blanks closed up; a long one is cut at blanks and marked with ``…``."""

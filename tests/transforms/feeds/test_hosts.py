@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -122,7 +123,7 @@ def test_feeds_of_a_host_come_one_after_the_other_with_a_gap(server: NewsServer)
     Walk([source(server.url(f"/{n}")) for n in range(4)], gap_s=0.1)
     starts = [request.started_s for request in server.requests]
     assert server.most_at_once == 1
-    assert all(b - a >= 0.1 for a, b in zip(starts, starts[1:], strict=False))
+    assert all(b - a >= 0.1 for a, b in itertools.pairwise(starts))
 
 
 def test_a_host_that_does_not_answer_is_left_alone_after_three_feeds(server: NewsServer) -> None:

@@ -7,24 +7,20 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from typing import Any
 
 import brotli
 import pytest
 
 from tests.servers import Answer, NewsServer, Request, names, watched_connections
+from tests.transforms.fetch.walking import NOW, redirect
 from transforms.fetch.client import ClientSettings, HttpClient
 from transforms.fetch.coding import zstd
 
 PAGE = b"<!doctype html><title>Ferry</title><p>The ferry to Brenn sails again.</p>" * 50
 
-NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=timezone.utc)  # what the clients' clock shows
 MakeClient = Callable[..., HttpClient]
-
-
-def redirect(target: str, status: int = 302) -> Answer:
-    return Answer(status, headers={"Location": target})
 
 
 def test_a_page_comes_with_all_that_is_known_of_it(make_client: MakeClient) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.rows import assert_same_rows, assert_sound
 from tests.transforms.write import crash_run
-from tests.transforms.write.make_items import fetch, reject, run_at, tagged
+from tests.transforms.write.make_items import fetch, reject, run_at, tagged, tags
 from transforms.dedupe.state import KnownState, latest_state, open_state
 from transforms.records import RunContext, TaggedArticle
 from transforms.write.commit import recover
@@ -20,7 +20,7 @@ from transforms.write.committer import RunParts, commit_run, stage_file
 from transforms.write.manifest import read_manifests
 from transforms.write.rows import checked_article_row, fetch_row, reject_row
 from transforms.write.settle import ArticleItem, FetchItem, Item, RejectItem, settle
-from transforms.write.storage import LocalStorage, Storage
+from transforms.write.storage import DatasetError, LocalStorage, Storage
 
 
 @pytest.fixture(scope="module")
@@ -92,26 +92,33 @@ def run_once(root: Path, articles: list[TaggedArticle], run_id: str, storage: St
 
 
 FIRST = [tagged("https://a.example/1", "One."), tagged("https://a.example/2", "Two.")]
-SECOND = [tagged("https://a.example/1", "One, corrected.", "v2"), tagged("https://a.example/3", "Three.")]
+SECOND = [
+    tagged("https://a.example/1", "One, corrected.", "v2"),
+    tagged("https://a.example/3", "Three."),
+    tagged("https://a.example/4", "Four.", topics=tags()),
+]
 
 
-def test_a_crash_before_any_change_of_the_disk_then_rerun(tmp_path: Path) -> None:
-    run_once(tmp_path / "whole", FIRST, "20261130T101502Z-0001")
-    run_once(tmp_path / "whole", SECOND, "20261130T111502Z-0002")
-    for step in range(1000):
+@pytest.mark.parametrize("runs_before", [0, 1])
+def test_a_crash_before_each_change_of_the_disk_then_rerun(tmp_path: Path, runs_before: int) -> None:
+    before, crashing = ([], FIRST) if runs_before == 0 else ([FIRST], SECOND)
+    for articles in [*before, crashing]:
+        run_once(tmp_path / "whole", articles, f"20261130T101502Z-000{len(articles)}")
+    for step in range(100):
         root = tmp_path / str(step)
-        run_once(root, FIRST, "20261130T101502Z-0001")
+        for articles in before:
+            run_once(root, articles, "20261130T101502Z-0001")
         try:
-            run_once(root, SECOND, "20261130T111502Z-dead", FailingStorage(str(root), step))
+            run_once(root, crashing, "20261130T111502Z-dead", FailingStorage(str(root), step))
         except Crash:
-            run_once(root, SECOND, "20261130T111602Z-0002")
+            run_once(root, crashing, "20261130T111602Z-0002")
         else:
-            assert step > 10
+            assert step >= 8  # stage two files, journal, two moves, snapshot, manifest, end of the journal
             break
         assert_same_rows(tmp_path / "whole", root)
         assert_sound(root)
         state = open_state(latest_state(str(root)))
-        assert all(state.is_known(article.article.entry) for article in [*FIRST, *SECOND])
+        assert all(state.is_known(article.article.entry) for article in crashing)
     else:
         pytest.fail("the run never came to its end")
 
@@ -119,8 +126,40 @@ def test_a_crash_before_any_change_of_the_disk_then_rerun(tmp_path: Path) -> Non
 def test_recover_goes_by_the_exact_run_id(tmp_path: Path) -> None:
     run_once(tmp_path, FIRST, "20261130T101502Z-0001.000001")
     with pytest.raises(Crash):
-        run_once(tmp_path, SECOND, "20261130T101502Z-0001", FailingStorage(str(tmp_path), 3))
+        run_once(tmp_path, SECOND, "20261130T101502Z-0001", FailingStorage(str(tmp_path), 2))
     recovery = recover(str(tmp_path))
     assert recovery.discarded == ("20261130T101502Z-0001",)
     assert_sound(tmp_path)
     assert [manifest.run_id for manifest in read_manifests(str(tmp_path))] == ["20261130T101502Z-0001.000001"]
+
+
+_LIMITED = """
+import resource, sys
+from pathlib import Path
+from tests.transforms.write.test_write_crash import FIRST, run_once
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+run_once(Path(sys.argv[1]), FIRST, "20261130T101502Z-full")
+"""
+
+
+@pytest.mark.parametrize("limit", [2_000, 12_000])
+def test_a_disk_that_takes_no_more_is_an_error_with_the_path_and_the_next_run_completes(
+    tmp_path: Path, limit: int
+) -> None:
+    root = tmp_path / "limited"
+    command = [sys.executable, "-c", _LIMITED, str(root), str(limit)]
+    ended = subprocess.run(command, capture_output=True, timeout=100, check=False, cwd=Path(__file__).parents[3])
+    assert ended.returncode == 1
+    assert f"cannot write {root}/_staging" in ended.stderr.decode().splitlines()[-1]
+    assert not list(root.glob("articles/**/*.parquet"))
+    run_once(root, FIRST, "20261130T101602Z-0002")
+    run_once(tmp_path / "whole", FIRST, "20261130T101502Z-0001")
+    assert_same_rows(tmp_path / "whole", root)
+    assert_sound(root)
+
+
+def test_a_folder_in_place_of_a_file_stops_the_run_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "articles").write_text("no folder")
+    with pytest.raises(DatasetError, match=f"cannot (read|write) {tmp_path}/articles"):
+        run_once(tmp_path, FIRST, "20261130T101502Z-0001")
+    assert read_manifests(str(tmp_path)) == []
