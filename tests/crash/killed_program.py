@@ -1,6 +1,6 @@
 """Runs newsbeam and kills it -9 at a named place; started by test_kill.py as a process of its own.
 
-    python killed_program.py PLACE WORDS...
+python killed_program.py PLACE WORDS...
 """
 
 from __future__ import annotations

@@ -9,14 +9,17 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from transforms.language import detect
-from transforms.records import Document, Reject
-from transforms.seeds.formats import read_seed_file
-from transforms.seeds.urls_file import read_urls
-from transforms.urls import article_id_of_url, to_fetchable
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from transforms.language import detect  # noqa: E402
+from transforms.records import Document, Reject  # noqa: E402
+from transforms.seeds.formats import read_seed_file  # noqa: E402
+from transforms.seeds.urls_file import read_urls  # noqa: E402
+from transforms.urls import article_id_of_url, to_fetchable  # noqa: E402
 
 NOW = datetime(2026, 3, 12, tzinfo=timezone.utc)
-SHARED = Path(os.environ.get("NEWSBEAM_SHARED", Path(__file__).parents[3] / "shared"))
+SHARED = Path(os.environ.get("NEWSBEAM_SHARED", ROOT.parent / "shared"))
 INPUTS = SHARED / "packs" / "cases" / "inputs"
 
 

@@ -140,7 +140,9 @@ def score_set(scores: Sequence[PageScore]) -> SetScore:
     return SetScore(2 * p * r / (p + r) if p + r else 0.0, p, r, sum(s.f1 < 0.5 for s in scores))
 
 
-def bootstrap_difference(ours: Sequence[PageScore], theirs: Sequence[PageScore], rounds: int = 2000) -> tuple[float, ...]:
+def bootstrap_difference(
+    ours: Sequence[PageScore], theirs: Sequence[PageScore], rounds: int = 2000
+) -> tuple[float, ...]:
     """Returns the difference in F1 with its 90 % interval, pages drawn in pairs with replacement."""
     draw = random.Random(5)
     n = len(ours)

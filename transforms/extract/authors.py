@@ -18,7 +18,10 @@ _META_KEYS = (
 )  # fmt: skip
 _BYLINE_ELEMENTS = (
     etree.XPath("//*[@rel='author' or @itemprop='author']"),
-    etree.XPath("//a[contains(@href, '/author/') or contains(@href, '/authors/') or contains(@href, '/by/')]"),
+    etree.XPath(
+        "//a[contains(@href, '/author') or contains(@href, '/autor') or contains(@href, '/auteur') or contains(@href, '/by/')"
+        " or contains(@href, '/journalist') or contains(@href, '/redakteur') or contains(@href, '/reporter')]"
+    ),
     etree.XPath(
         "//*[self::a or self::span or self::div or self::p or self::li or self::address or self::strong]"
         "[contains(@class, 'author') or contains(@class, 'Author') or contains(@class, 'byline')"

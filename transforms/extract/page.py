@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from typing import NamedTuple
@@ -18,6 +19,11 @@ _FAULTY_ROOT = re.compile(rb"(<html[^>]{0,1000}?)\s*/>", re.IGNORECASE)
 _ITEM_PROPERTIES = etree.XPath("//*[@itemprop]")
 _META_KEYS = ("property", "name", "itemprop", "http-equiv")
 _TAG_LIMIT = 200
+# What papers call the words above a headline, as they name the element.
+_KICKER_MARKS = (
+    "kicker", "overline", "topline", "dachzeile", "eyebrow", "supertitle", "suptitle", "overtitle", "pretitle", "pre-title",
+    "antetitulo", "occhiello", "surtitre", "roofline", "spitzmarke", "rubric", "label", "category", "strapline",
+)  # fmt: skip
 
 # Plain elements for every tag: lxml.html's own look-up asks Python code for each of them.
 _PARSER = etree.HTMLParser(
@@ -104,7 +110,7 @@ def read_page(tree: HtmlElement) -> Page:
             if canonical is None and (element.get("rel") or "").strip().lower() == "canonical":
                 canonical = (element.get("href") or "").strip() or None
         elif tag == "h1":
-            headings.append(squeeze(element.text_content()))
+            headings.append(_heading_text(element))
         elif tag == "title":
             title_tag = title_tag or squeeze(element.text_content()) or None
         elif len(times) < _TAG_LIMIT:
@@ -132,6 +138,25 @@ def _add_meta(element: HtmlElement, metas: dict[str, list[str]]) -> None:
     for attribute in _META_KEYS:
         for key in (element.get(attribute) or "").lower().split():
             metas[key].append(content)
+
+
+def _heading_text(element: HtmlElement) -> str:
+    """The words of a heading without its kicker; none for the last step of a breadcrumb trail."""
+    for place in (element, *itertools.islice(element.iterancestors(), 3)):
+        marks = " ".join((place.get("class") or "", place.get("itemtype") or "", place.get("aria-label") or "")).lower()
+        if place.tag == "nav" or "breadcrumb" in marks or element.get("aria-current") == "page":
+            return ""
+        if place.get("data-breadcrumb-headline") is not None:
+            return ""
+    whole = squeeze(element.text_content())
+    for part in element:
+        marks = (part.get("class") or "").lower()
+        if any(mark in marks for mark in _KICKER_MARKS):
+            kicker = squeeze(part.text_content())
+            rest = whole[len(kicker) :].lstrip(" \u00a0-–—:|•·/") if whole.startswith(kicker) else ""
+            if len(rest.split()) > max(2, len(kicker.split())):
+                return rest
+    return whole
 
 
 def _read_time(element: HtmlElement) -> TimeTag:

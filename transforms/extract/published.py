@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
+from transforms import urls
 from transforms.dates import ParsedDate, parse_date
 from transforms.extract.jsonld import Node
 from transforms.extract.page import Page
@@ -32,6 +33,18 @@ _OTHER_META = (
 )  # fmt: skip
 _MODIFIED_META = ("article:modified_time", "datemodified", "og:updated_time", "og:article:modified_time", "dcterms.modified",
                   "last-modified", "article.updated", "modified", "revised")  # fmt: skip
+# Country domains whose country has a single civil time (tzdata, zone1970.tab).
+_HOME_ZONES = {
+    "at": "Europe/Vienna", "be": "Europe/Brussels", "bg": "Europe/Sofia", "ch": "Europe/Zurich", "cz": "Europe/Prague",
+    "de": "Europe/Berlin", "dk": "Europe/Copenhagen", "ee": "Europe/Tallinn", "fi": "Europe/Helsinki", "gr": "Europe/Athens",
+    "hr": "Europe/Zagreb", "hu": "Europe/Budapest", "ie": "Europe/Dublin", "il": "Asia/Jerusalem", "in": "Asia/Kolkata",
+    "is": "Atlantic/Reykjavik", "it": "Europe/Rome", "jp": "Asia/Tokyo", "ke": "Africa/Nairobi", "kr": "Asia/Seoul",
+    "lb": "Asia/Beirut", "lt": "Europe/Vilnius", "lu": "Europe/Luxembourg", "lv": "Europe/Riga", "ng": "Africa/Lagos",
+    "nl": "Europe/Amsterdam", "no": "Europe/Oslo", "pk": "Asia/Karachi", "pl": "Europe/Warsaw", "ro": "Europe/Bucharest",
+    "rs": "Europe/Belgrade", "se": "Europe/Stockholm", "sg": "Asia/Singapore", "si": "Europe/Ljubljana", "sk": "Europe/Bratislava",
+    "th": "Asia/Bangkok", "tr": "Europe/Istanbul", "tw": "Asia/Taipei", "tz": "Africa/Dar_es_Salaam", "ua": "Europe/Kyiv",
+    "vn": "Asia/Ho_Chi_Minh", "za": "Africa/Johannesburg",
+}  # fmt: skip
 
 
 class Published(NamedTuple):
@@ -64,13 +77,14 @@ def find_published(
         feed_at: The feed's date, a witness: more than 48 hours off is a conflict, and a date that was
             only searched for then gives way.
     """
-    candidates = [*_candidates(_trusted(page, node), fetched_at)]
+    home = home_zone(url)
+    candidates = [*_candidates(_trusted(page, node), fetched_at, home)]
     if not candidates:
-        candidates = list(_candidates(_marked(page, node), fetched_at))
+        candidates = list(_candidates(_marked(page, node), fetched_at, home))
     if not candidates:
         searched = _search(page, url, fetched_at)
         candidates = [searched] if searched else []
-    modified = next((c.date.instant for c in _candidates(_modified(page, node), fetched_at)), None)
+    modified = next((c.date.instant for c in _candidates(_modified(page, node), fetched_at, home)), None)
     if not candidates:
         return Published(modified_at=modified)
     best = _most_exact(candidates)
@@ -89,13 +103,21 @@ def find_published(
     )
 
 
+def home_zone(url: str | None) -> str | None:
+    """Returns the zone of a country in which there is one, by the address: clocks on pages without a zone are local."""
+    host = urls.host_of(url) if url else ""
+    return _HOME_ZONES.get(host.rpartition(".")[2])
+
+
 def _tolerance(date: ParsedDate) -> timedelta:
     return _FEED_TOLERANCE + timedelta(days=1) if date.precision == "day" else _FEED_TOLERANCE
 
 
-def _candidates(raws: Iterator[tuple[str, str]], fetched_at: datetime) -> Iterator[_Candidate]:
+def _candidates(raws: Iterator[tuple[str, str]], fetched_at: datetime, home: str | None) -> Iterator[_Candidate]:
     for source, raw in raws:
         date = parse_date(raw, now=fetched_at)
+        if date is not None and home and not date.zone_known and date.precision != "day":
+            date = parse_date(raw, now=fetched_at, default_zone=home)
         if date is not None and _EARLIEST < date.instant <= fetched_at + _FUTURE_SLACK and not _is_zero(date.instant):
             yield _Candidate(source, date)
 

@@ -19,7 +19,7 @@ from transforms.feeds.schedule import UNCONDITIONAL_AFTER, parse_http_date
 from transforms.fetch.addresses import Refused, Target, check_url, without_credentials
 from transforms.fetch.client import ClientSettings, Exchange, HttpClient
 from transforms.fetch.gate import HostGate
-from transforms.fetch.robots import RobotsCache, fetch_row
+from transforms.fetch.robots import RobotsCache, Verdict, fetch_row
 from transforms.records import FeedSource, Fetch, RunContext
 from transforms.urls import host_of, url_key
 
@@ -83,25 +83,31 @@ class Asker:
         """Asks for a feed or sitemap; ``may_follow`` as in ``HttpClient.get``."""
         return self._client.get(url, {"Accept": ACCEPT, **headers}, may_follow=may_follow, unpack_gzip=True)
 
+    def ask_robots(self, url: str, now: datetime) -> Verdict | None:
+        """Asks robots.txt about an address; ``None`` for one that cannot be asked at all."""
+        target = check_url(url, self._settings.allow_loopback)
+        if isinstance(target, Refused):
+            return None
+        verdict = self._robots.check(self._client, target, self._settings.user_agent, now)
+        if verdict.crawl_delay_s:
+            self.gate.slow_down(target.host, verdict.crawl_delay_s)
+        return verdict
+
     def refusal_of_robots(self, url: str, now: datetime, rows: list[Fetch]) -> str | None:
-        """Asks robots.txt about an address.
+        """Returns why an address must not be asked now, one of ``rejects.FETCH_OUTCOMES``, or ``None``.
 
         Args:
             url: The address.
             now: The run's clock.
             rows: Gets the row of the request, if one was made to find out.
-
-        Returns:
-            Why it must not be asked now, one of ``rejects.FETCH_OUTCOMES``, or ``None``.
         """
-        target = check_url(url, self._settings.allow_loopback)
-        if isinstance(target, Refused):
+        verdict = self.ask_robots(url, now)
+        if verdict is None:
             return None  # the client says so in its own way
-        verdict = self._robots.check(self._client, target, self._settings.user_agent, now)
-        if verdict.exchange:
+        if verdict.exchange is not None:
+            target = check_url(url, self._settings.allow_loopback)
+            assert isinstance(target, Target)
             rows.append(fetch_row(verdict.exchange, target))
-        if verdict.crawl_delay_s:
-            self.gate.slow_down(target.host, verdict.crawl_delay_s)
         return None if verdict.allowed else verdict.unreachable or "robots"
 
 
@@ -153,8 +159,20 @@ def _sendable(value: str | None) -> str | None:
     return value
 
 
-def ask(source: FeedSource, previous: FeedState | None, asker: Asker, run: RunContext) -> Answer:
-    """Makes the requests of one poll and judges the answer; never raises on what a server does."""
+def ask(
+    source: FeedSource, previous: FeedState | None, asker: Asker, run: RunContext, at_hand: Exchange | None = None
+) -> Answer:
+    """Makes the requests of one poll and judges the answer; never raises on what a server does.
+
+    Args:
+        source: The feed as configured.
+        previous: What the dataset knows of it.
+        asker: Asks.
+        run: Gives the clock.
+        at_hand: An answer that is here already, without validators sent for it; nothing is asked then.
+    """
+    if at_hand is not None:
+        return judge_answer(at_hand, source, run.now())
     memory = from_json(previous.entry_json if previous else None)
     url = address_to_ask(source, previous, memory)
     side: list[Fetch] = []

@@ -14,6 +14,11 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
 
+from transforms.feeds.ask import Asker, judge_answer
+from transforms.fetch.client import Exchange
+from transforms.records import FeedSource, RunContext
+from transforms.urls import host_of
+
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 MAX_FOUND = 100
 _MAX_URL = 2048
@@ -51,6 +56,47 @@ class FoundFeed(NamedTuple):
     title: str | None
     kind: str
     rank: int = 0
+
+
+class Discovery(NamedTuple):
+    """What one look at a site found.
+
+    Attributes:
+        exchange: The answer for the address that was given; ``None`` if robots.txt asks not to look.
+        is_feed: Whether that answer is a feed itself; ``poll`` takes it as ``at_hand``, so that nothing is asked twice.
+        feeds: Best first.
+        refusal: Why nothing could be looked at, one of ``rejects.FETCH_OUTCOMES``; ``None`` if all went well.
+    """
+
+    exchange: Exchange | None
+    is_feed: bool
+    feeds: tuple[FoundFeed, ...]
+    refusal: str | None = None
+
+
+def discover_site(url: str, asker: Asker, run: RunContext) -> Discovery:
+    """Looks for the feeds of a site: asks robots.txt and the one page, nothing else.
+
+    Args:
+        url: A page of the site, or a feed.
+        asker: Asks.
+        run: Gives the clock.
+    """
+    verdict = asker.ask_robots(url, run.now())
+    sitemaps: list[FoundFeed] = []
+    if verdict is not None:
+        if not verdict.allowed:
+            return Discovery(None, False, (), verdict.unreachable or "robots")
+        if verdict.exchange is not None and verdict.exchange.outcome == "ok":
+            sitemaps = news_sitemaps(verdict.exchange.body, verdict.exchange.final_url)
+    exchange = asker.get(url, {})
+    if exchange.outcome != "ok":
+        return Discovery(exchange, False, tuple(sitemaps), exchange.outcome)
+    answer = judge_answer(exchange, FeedSource(url, host_of(url)), run.now())
+    if answer.feed is not None:
+        return Discovery(exchange, True, (FoundFeed(exchange.url, answer.feed.title, answer.feed.kind),))
+    announced = discover_feeds(exchange.body, exchange.final_url, exchange.headers)
+    return Discovery(exchange, False, tuple(_ranked([*announced, *sitemaps])))
 
 
 def discover_feeds(page_body: bytes, page_url: str, headers: Mapping[str, str] | None = None) -> list[FoundFeed]:

@@ -7,10 +7,10 @@ long for that feed. Everything that a person should look at is one of the ``PROB
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transforms.feeds.memory import PollMemory, from_json
 from transforms.feeds.schedule import SILENT_AFTER, is_gone
@@ -73,6 +73,11 @@ class FeedHealth(NamedTuple):
     def needs_person(self) -> bool:
         """Whether someone should look at the feed."""
         return bool(self.problems)
+
+
+def fetch_of_row(row: Mapping[str, Any]) -> Fetch:
+    """Returns the record of a row of the table ``fetches``, given as a dictionary by column."""
+    return Fetch(**{name: row[name] for name in Fetch._fields if row.get(name) is not None})
 
 
 def judge_feeds(sources: Iterable[FeedSource], rows: Iterable[Fetch], now: datetime) -> list[FeedHealth]:

@@ -49,7 +49,9 @@ def state_of(source: FeedSource, feeds: Mapping[str, FeedState]) -> FeedState | 
 def address_of(source: FeedSource, feeds: Mapping[str, FeedState]) -> str:
     """Returns where a feed's document came from last: behind redirects, if there were any."""
     state = state_of(source, feeds)
-    return (state and from_json(state.entry_json).document_url) or source.url
+    if state is None or not state.entry_json or '"document_url"' not in state.entry_json:
+        return source.url  # most feeds; reading the record costs more than all else here
+    return from_json(state.entry_json).document_url or source.url
 
 
 def host_of_feed(source: FeedSource, feeds: Mapping[str, FeedState]) -> str:
@@ -89,8 +91,11 @@ def may_poll(state: FeedState | None, now: datetime, due_now: bool) -> bool:
 def due_feeds(
     sources: Iterable[FeedSource], feeds: Mapping[str, FeedState], now: datetime, due_now: bool = False
 ) -> list[FeedSource]:
-    """Returns the feeds that a run starting now would poll, each document once."""
-    kept, _ = fold_feeds(sources, feeds)
+    """Returns the feeds that a run starting now would poll, each document once; quick if there are none."""
+    listed = list(sources)
+    if not any(may_poll(state_of(source, feeds), now, due_now) for source in listed):
+        return []
+    kept, _ = fold_feeds(listed, feeds)
     return [source for source in kept if may_poll(state_of(source, feeds), now, due_now)]
 
 

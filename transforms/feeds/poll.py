@@ -20,6 +20,7 @@ from transforms.feeds.memory import PollMemory, to_json
 from transforms.feeds.model import TakenItems
 from transforms.feeds.parse import to_entries
 from transforms.fetch.addresses import without_credentials
+from transforms.fetch.client import Exchange
 from transforms.fetch.due import entry_to_json
 from transforms.records import Entry, FeedSource, Fetch, Reject, RunContext, Tally
 from transforms.urls import host_of, url_key
@@ -65,6 +66,7 @@ def poll(
     limits: PollLimits,
     run: RunContext,
     known: Known | None = None,
+    at_hand: Exchange | None = None,
 ) -> PollResult:
     """Polls a feed once.
 
@@ -75,9 +77,10 @@ def poll(
         limits: What is taken of the document.
         run: Gives the clock.
         known: Look-ups in the dataset.
+        at_hand: The feed's answer, if discovery has it already; then nothing is asked.
     """
     known = known or Known()
-    asked = Asked(source, previous, ask(source, previous, asker, run))
+    asked = Asked(source, previous, ask(source, previous, asker, run, at_hand))
     taken = _taken(asked, limits)
     news = find_news(asked, taken, known.is_known) if taken else News()
     memory = learn(asked, news)

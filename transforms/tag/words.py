@@ -14,6 +14,7 @@ _WINDOW_CHARACTERS = 180
 _VOCABULARY_LIMIT = 200_000
 _ANY_LANGUAGE = "xx"
 _LINE_BREAK = re.compile(r"[ \t]*(?:\r?\n|\r)\s*")
+_STOP = re.compile(r"[.!?…。！？]\W*\s+")
 
 Span = tuple[int, int]
 
@@ -46,12 +47,20 @@ class Words:
         after = " …" if cut_last < last else ""
         return before + " ".join(text[cut_first:cut_last].split()) + after
 
-    def _sentence(self, text: str, start: int, end: int, language: str | None) -> tuple[int, int]:
-        first, last = _window(text, start, end)
-        with self._lock:
-            ends = [sentence.end_char + first for sentence in self._pipeline(language)(text[first:last]).sents]
-        begin = max((stop for stop in ends if stop <= start), default=first)
-        return begin, min((stop for stop in ends if stop >= end), default=last)
+    def _sentence(self, text: str, start: int, end: int, language: str | None) -> Span:
+        """Returns the sentence around a hit, or what of it lies in the window."""
+        wide = _window(text, start, end)
+        narrow = _between_stops(text, wide, start, end)
+        for first, last in (narrow, wide):
+            with self._lock:
+                doc = self._pipeline(language)(text[first:last])
+            ends = [sentence.end_char + first for sentence in doc.sents]
+            begin = max((stop for stop in ends if stop <= start), default=None)
+            finish = min((stop for stop in ends if stop >= end and stop < last), default=None)
+            # A full stop that spaCy takes for a part of a word (Mr.) ends nothing: look further.
+            if (begin is not None or first == wide[0]) and (finish is not None or last == wide[1]):
+                break
+        return begin if begin is not None else wide[0], finish if finish is not None else wide[1]
 
     def _pipeline(self, language: str | None) -> Any:
         code = language or _ANY_LANGUAGE
@@ -85,6 +94,18 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
         elif found.start() >= end:
             last = found.start()
             break
+    return first, last
+
+
+def _between_stops(text: str, window: Span, start: int, end: int) -> Span:
+    """Returns the part of a window from the word with the nearest full stop before a hit to that behind it."""
+    first, last = window
+    for found in _STOP.finditer(text, first, start):
+        first = max(window[0], text.rfind(" ", window[0], found.start()) + 1)
+    behind = _STOP.search(text, end, last)
+    if behind is not None:
+        blank = text.find(" ", behind.end(), last)
+        last = blank if blank >= 0 else last
     return first, last
 
 

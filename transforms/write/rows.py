@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from transforms.records import Alias, Article, Fetch, Reject, RunContext, TaggedArticle
@@ -183,5 +183,11 @@ def alias_of(article: Row, outcome: str, article_id: str | None = None) -> Alias
 
 
 def ingest_date(at: datetime) -> str:
-    """Returns the value of the partition of rows written by a run that began at this time (UTC)."""
-    return f"{at:%Y-%m-%d}"
+    """Returns the value of the partition of rows of a run that began at this time, its day in UTC.
+
+    Raises:
+        ValueError: If the time has no zone.
+    """
+    if at.tzinfo is None:
+        raise ValueError(f"{at} has no time zone")
+    return f"{at.astimezone(timezone.utc):%Y-%m-%d}"

@@ -3,7 +3,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.feeds.discover import discover_feeds, news_sitemaps
+from tests.feed_polls import TUESDAY, feed, make_asker, run_at
+from tests.servers import NewsServer
+from transforms.feeds.discover import discover_feeds, discover_site, news_sitemaps
+from transforms.feeds.poll import PollLimits, poll
+from transforms.records import FeedSource
 
 HOME = "https://harbour.example/"
 
@@ -146,3 +150,47 @@ def test_never_raises_whatever_the_answer_holds(body: bytes, header: str, conten
     discover_feeds(page(link("/f")) + body, HOME, {"link": header, "content-type": content_type})
     discover_feeds(body, HOME, {"link": f"<{header}>; rel=alternate; type=application/rss+xml"})
     news_sitemaps(body, HOME)
+
+
+ROBOTS = "User-agent: *\nDisallow: /private\nSitemap: {origin}/news-sitemap.xml\n"
+
+
+def test_a_site_is_looked_at_with_one_request_and_robots_txt() -> None:
+    with NewsServer({"/": page(link("/feed")).decode()}, host="127.0.0.38") as server:
+        server.routes["/robots.txt"] = ROBOTS.format(origin=server.origin)
+        run = run_at(TUESDAY)
+        found = discover_site(server.url("/"), make_asker(run), run)
+        assert [feed.url for feed in found.feeds] == [server.url("/feed"), server.url("/news-sitemap.xml")]
+        assert (found.is_feed, found.refusal) == (False, None)
+        assert server.paths() == ["/robots.txt", "/"]
+
+
+def test_a_page_that_is_a_feed_is_found_and_its_answer_is_the_first_poll() -> None:
+    with NewsServer({"/feed": feed(1, 2, ETag='"a"')}, host="127.0.0.38") as server:
+        run = run_at(TUESDAY)
+        asker = make_asker(run)
+        found = discover_site(server.url("/feed"), asker, run)
+        assert found.is_feed
+        assert [(feed.url, feed.title, feed.kind) for feed in found.feeds] == [
+            (server.url("/feed"), "Harbour Post", "rss")
+        ]
+        source = FeedSource(server.url("/feed"), "harbour")
+        result = poll(source, None, asker=asker, limits=PollLimits(1e9), run=run, at_hand=found.exchange)
+        assert (len(result.entries), result.row.etag) == (2, '"a"')
+        assert server.paths() == ["/robots.txt", "/feed"]
+
+
+def test_a_site_that_asks_robots_not_to_look_is_left_alone() -> None:
+    with NewsServer({"/robots.txt": ROBOTS, "/private/": page(link("/feed"))}, host="127.0.0.38") as server:
+        run = run_at(TUESDAY)
+        found = discover_site(server.url("/private/"), make_asker(run), run)
+        assert (found.exchange, found.feeds, found.refusal) == (None, (), "robots")
+        assert server.paths() == ["/robots.txt"]
+
+
+def test_a_site_that_cannot_be_had_says_why() -> None:
+    with NewsServer({}, host="127.0.0.38") as server:
+        run = run_at(TUESDAY)
+        assert discover_site(server.url("/"), make_asker(run), run).refusal == "not_found"
+        refused = discover_site("ftp://harbour.example/", make_asker(run), run)
+        assert (refused.refusal, refused.feeds) == ("bad_url", ())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from transforms.feeds.health import PROBLEMS, FeedHealth, judge, judge_feeds
+from transforms.feeds.health import PROBLEMS, FeedHealth, fetch_of_row, judge, judge_feeds
 from transforms.feeds.memory import PollMemory, to_json
 from transforms.records import FeedSource, Fetch
 
@@ -120,3 +120,9 @@ def test_all_feeds_of_the_configuration_are_judged_in_its_order() -> None:
 
 def test_every_problem_has_words_for_people() -> None:
     assert all(words.endswith(".") for words in PROBLEMS.values())
+
+
+def test_rows_of_the_table_become_records() -> None:
+    record = row(1, "not_modified", failures=0, next_due_at=NOW)
+    columns = record._asdict() | {"run_id": "20260331T110000Z-0001", "etag": None}
+    assert fetch_of_row(columns) == record

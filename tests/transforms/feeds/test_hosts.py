@@ -183,3 +183,10 @@ def test_a_reader_and_a_walk_leave_the_same_state(server: NewsServer) -> None:
     polled = Reader(server.url("/feed")).poll().row
     times = {"started_at": TUESDAY, "next_due_at": TUESDAY, "elapsed_ms": 0, "entry_json": ""}
     assert walked._replace(**times) == polled._replace(**times)
+
+
+def test_a_list_of_feeds_none_of_which_is_due_gives_none() -> None:
+    urls = [f"https://a.example/{n}" for n in range(3)]
+    feeds = {url: state(url, next_due_at=TUESDAY + HOUR) for url in urls}
+    assert due_feeds(map(source, urls), feeds, TUESDAY) == []
+    assert len(due_feeds(map(source, urls), feeds, TUESDAY, due_now=True)) == 3

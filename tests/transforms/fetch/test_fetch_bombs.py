@@ -71,19 +71,20 @@ print(json.dumps({"outcomes": outcomes, "grown_mb": peak_mb() - before, "peak_mb
 )
 
 
-def pack(compress: Callable[[bytes], bytes], flush: Callable[[], bytes], size: int = GIGABYTE) -> bytes:
+def pack(compress: Callable[[bytes], bytes], flush: Callable[[], bytes]) -> bytes:
     block = bytes(1 << 20)
-    return b"".join(compress(block) for _ in range(size >> 20)) + flush()
-
-
-def gzip_bomb() -> bytes:
-    packer = zlib.compressobj(6, wbits=16 + zlib.MAX_WBITS)
-    return pack(packer.compress, packer.flush)
+    return b"".join(compress(block) for _ in range(GIGABYTE >> 20)) + flush()
 
 
 def deflate_bomb() -> bytes:
-    packer = zlib.compressobj(6, wbits=-zlib.MAX_WBITS)
-    return pack(packer.compress, packer.flush)
+    """A raw stream; one packed block again and again, since packing a gigabyte takes its time."""
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return block * (GIGABYTE >> 20) + packer.flush()
+
+
+def gzip_bomb() -> bytes:
+    return b"\x1f\x8b\x08\0\0\0\0\0\0\3" + deflate_bomb() + bytes(8)  # nobody gets as far as the check sum
 
 
 def brotli_bomb() -> bytes:
