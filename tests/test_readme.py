@@ -52,7 +52,8 @@ def test_a_snippet_reads_the_latest_revision_of_each_article(snippet, folder):
 
 
 def test_the_commands_exist():
-    lines = [line for line in README.splitlines() if re.match(r"(\.venv/bin/)?newsbeam ", line)]
+    blocks = README.split("```")[1::2]
+    lines = [line for block in blocks for line in block.splitlines() if re.match(r"(\.venv/bin/)?newsbeam ", line)]
     assert len(lines) >= 5
     for line in lines:
         parse(shlex.split(line)[1:])

@@ -6,6 +6,7 @@ limit and no more (RFC 9110 section 8.4; RFC 9659 for the window of zstd).
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -27,7 +28,7 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_FIRST_BYTES = (0x28, *range(0x50, 0x60))  # of a frame and of one to skip (RFC 8878)
 _STEP_BYTES = 1 << 16
 _USUAL_BYTES = 1 << 20  # nearly all pages are smaller
-_ONE_AT_A_TIME = threading.Lock()  # large bodies: many hosts may send a bomb at the same moment
+_AT_ONCE = threading.BoundedSemaphore(min(os.cpu_count() or 1, 8))  # more decoders only take more room
 _STACK_LIMIT = 5
 _MEMBER_LIMIT = 4096  # gzip members or zstd frames of one body: millions of empty ones are an attack
 _ZSTD_WINDOW_LOG = 23  # 8 MB, what RFC 9659 lets a sender use
@@ -69,7 +70,8 @@ def decode_body(body: bytes, content_encoding: str, limit_bytes: int, cut: bool 
         if decoder is None or (name in _MAGIC and not body.startswith(_MAGIC[name])):
             continue
         try:
-            body = _gather(decoder, body, limit_bytes, cut)
+            with _AT_ONCE:
+                body = _gather(decoder, body, limit_bytes, cut)
         except BadCodingError:
             if name in _MAGIC or not _looks_like_text(body):
                 raise
@@ -85,7 +87,10 @@ def unpack_gzip(body: bytes, limit_bytes: int) -> bytes:
         TooBigError: If it unpacks to more than the limit.
         BadCodingError: If the file is damaged.
     """
-    return _gather(_gzip_pieces, body, limit_bytes, cut=False) if body.startswith(GZIP_MAGIC) else body
+    if not body.startswith(GZIP_MAGIC):
+        return body
+    with _AT_ONCE:
+        return _gather(_gzip_pieces, body, limit_bytes, cut=False)
 
 
 def _gather(decoder: Callable[[bytes], Iterator[bytes]], body: bytes, limit_bytes: int, cut: bool) -> bytes:
@@ -102,14 +107,13 @@ def _gather(decoder: Callable[[bytes], Iterator[bytes]], body: bytes, limit_byte
         return bytes(out)
     size = len(out)
     del out
-    with _ONE_AT_A_TIME:
-        for piece in pieces:
-            size += len(piece)
-            if size > limit_bytes:
-                break
+    for piece in pieces:
+        size += len(piece)
         if size > limit_bytes:
-            raise TooBigError(f"more than {limit_bytes} bytes")
-        return b"".join(decoder(body))
+            break
+    if size > limit_bytes:
+        raise TooBigError(f"more than {limit_bytes} bytes")
+    return b"".join(decoder(body))
 
 
 def _beginning(pieces: Iterator[bytes], limit_bytes: int) -> bytes:
