@@ -24,8 +24,8 @@ setup(
     install_requires=[
         "apache-beam>=2.77,<2.78",
         "feedparser>=6.0.14,<7",
-        "requests>=2.34,<3",
         "urllib3>=2.8,<3",
+        "certifi>=2025.1.31",
         "brotli>=1.2,<2",
         "backports.zstd>=1.8,<2; python_version < '3.14'",
         "Protego>=0.7,<0.8",

@@ -32,6 +32,7 @@ class Job(NamedTuple):
         run: The run's name and clock.
         state: Where the state of earlier runs lies.
         limit: Most items to take in, ``None`` for all.
+        limit_entries_only: Whether seeds, whose text is here already, are free of the limit.
         keep: ``all`` or ``tagged``.
     """
 
@@ -45,6 +46,7 @@ class Job(NamedTuple):
     write: WriteSettings
     keep: str = "all"
     limit: int | None = None
+    limit_entries_only: bool = False
 
 
 class Sources(NamedTuple):
@@ -85,14 +87,14 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
     listed = sources.url_paths | "Read address lists" >> ReadUrls(job.run)
     read = sources.seed_paths | "Read seeds" >> ReadSeeds(job.run)
-    due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run)
+    due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run, job.limit)
 
     announced = (
         (polled.entries, listed.entries, read.entries, read.documents)
         | "Announced items" >> beam.Flatten()
         | "Drop known" >> DropKnown(job.state, job.run)
     )
-    taken = announced.new | "Take first" >> TakeFirst(job.limit, job.run)
+    taken = announced.new | "Take first" >> TakeFirst(job.limit, job.run, job.limit_entries_only)
     seeds = taken.new | "Seeds" >> beam.Filter(lambda item: isinstance(item, Document))
     entries = taken.new | "Entries" >> beam.Filter(lambda item: not isinstance(item, Document))
 

@@ -88,7 +88,8 @@ def _batches(plan: Plan) -> Iterator[tuple[tuple[FeedSource, ...], tuple[str, ..
 
 
 def _put_off_by_size(manifest: Manifest) -> bool:
-    return any(tally.stage == "take" and tally.outcome == "deferred" and tally.items for tally in manifest.stages)
+    over_size = {("take", "deferred"), ("due", "left")}
+    return any((tally.stage, tally.outcome) in over_size and tally.items for tally in manifest.stages)
 
 
 def _run_once(
@@ -145,8 +146,6 @@ def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocat
             due_now=options.due_now,
             max_age_s=config.max_age_s,
             max_items_per_feed=config.max_items_per_feed,
-            poll_interval_s=config.poll_interval_s,
-            robots_for_feeds=config.robots_for_feeds,
         ),
         fetch=fetch,
         extract=ExtractSettings(workers=config.extract.workers, timeout_s=config.extract.timeout_s),
@@ -159,7 +158,8 @@ def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocat
             facts=facts,
         ),
         keep=config.keep,
-        limit=BATCH_ENTRIES if options.limit is None else options.limit,
+        limit=options.limit or (BATCH_ENTRIES if plan.feeds or plan.url_paths else None),
+        limit_entries_only=options.limit is None,
     )
 
 

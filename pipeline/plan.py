@@ -112,14 +112,12 @@ def _urls_of(path: str) -> Iterator[str]:
 def plan_lines(plan: Plan, beam_flags: list[str], now: datetime | None) -> list[str]:
     """Returns what a run would do, for ``--plan``; nothing is asked and nothing written."""
     from transforms.dedupe.state import NEWEST, StateLocation, open_state
+    from transforms.feeds.hosts import due_feeds
 
     config = plan.config
     known = open_state(StateLocation(config.dataset, NEWEST))
     moment = now or datetime.now(timezone.utc)
-    due = sum(
-        feed.url not in known.feeds() or (known.feeds()[feed.url].next_due_at or moment) <= moment
-        for feed in plan.feeds
-    )
+    due = len(due_feeds(plan.feeds, known.feeds(), moment))
     hosts = {host_of(feed.url) for feed in plan.feeds}
     lines = [
         f"dataset     {config.dataset}",

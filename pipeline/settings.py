@@ -19,6 +19,7 @@ def client_settings(config: Config) -> ClientSettings:
         user_agent=user_agent(config.contact),
         allow_loopback=config.allow_loopback,
         proxy=config.proxy,
+        no_proxy=config.no_proxy,
         ca_bundle=config.ca_bundle,
     )
 

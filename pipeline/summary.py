@@ -27,7 +27,6 @@ class Summary(NamedTuple):
         run_ids: The runs, in order.
         items: ``in`` and what became of it.
         adds_up: Whether the sum is right.
-        fetched: HTTP exchanges made (rows of ``fetches`` that are no mere deferral).
         rows: Rows written, by table.
         held: What the dataset holds now: ``articles`` and a count of articles by topic.
     """
@@ -39,7 +38,6 @@ class Summary(NamedTuple):
     adds_up: bool
     stages: tuple[Tally, ...]
     feeds: Mapping[str, int]
-    fetched: int
     topics: tuple[TopicCount, ...]
     no_topic: int
     rejects: Mapping[str, int]
@@ -78,7 +76,6 @@ def summarise(root: str, manifests: Sequence[Manifest], held: Mapping[str, int],
         adds_up=all(check_sum(manifest.items) for manifest in manifests),
         stages=stages,
         feeds=dict(feeds),
-        fetched=sum(tally.items for tally in stages if tally.outcome == "requested"),
         topics=_add_topics(manifests),
         no_topic=sum(manifest.no_topic for manifest in manifests),
         rejects=dict(sorted(rejects.items())),

@@ -19,6 +19,7 @@ import ssl
 import tempfile
 import threading
 import time
+import unittest.mock
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
@@ -55,7 +56,7 @@ class Answer:
         drip_s: Send the body byte by byte with this pause.
         with_length: Without it the body ends with the connection.
         raw: Send these bytes instead of everything above, and close.
-        hang: Take the request and never answer.
+        hang: Take the request and never answer (after ``raw``).
         drop: Close the connection instead of answering.
     """
 
@@ -240,33 +241,36 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_POST = do_PUT = do_DELETE = do_CONNECT = do_GET  # noqa: N815
 
     def _send(self, answer: Answer) -> None:
-        self._pause(float("inf") if answer.hang else answer.delay_s)
+        self._pause(answer.delay_s)
+        if answer.raw is not None:
+            self.wfile.write(answer.raw)
+        if answer.hang:
+            self._pause(float("inf"))
         if answer.drop or answer.raw is not None:
-            self.wfile.write(answer.raw or b"")
             self.close_connection = True
             return
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        lines = [f"HTTP/1.1 {answer.status} {self.responses.get(answer.status, ('Odd',))[0]}"]
+        lines += [f"Date: {self.date_time_string()}"]
+        lines += [f"{name}: {value}" for name, value in answer.headers.items()]
         names = {name.lower() for name in answer.headers}
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
         if "content-type" not in names:
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-        chunked = answer.with_length and not isinstance(body, bytes)
-        if chunked:
-            self.send_header("Transfer-Encoding", "chunked")
-        elif answer.with_length and "content-length" not in names and answer.status not in (204, 304):
-            self.send_header("Content-Length", str(len(body)))
-        if not answer.with_length:
-            self.send_header("Connection", "close")
+            lines.append("Content-Type: text/html; charset=utf-8")
+        is_bare = self.command == "HEAD" or answer.status in (204, 304)
+        is_chunked = answer.with_length and not isinstance(body, bytes) and not is_bare
+        if is_chunked:
+            lines.append("Transfer-Encoding: chunked")
+        elif answer.with_length and isinstance(body, bytes) and "content-length" not in names and not is_bare:
+            lines.append(f"Content-Length: {len(body)}")
+        elif not answer.with_length:
+            lines.append("Connection: close")
             self.close_connection = True
-        self._drip(b"".join(self._headers_buffer) + b"\r\n", answer.drip_headers_s)
-        self._headers_buffer = []
-        if self.command == "HEAD" or answer.status in (204, 304):
+        self._drip("\r\n".join([*lines, "", ""]).encode("latin-1"), answer.drip_headers_s)
+        if is_bare:
             return
         for piece in [body] if isinstance(body, bytes) else body:
-            self._drip(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece, answer.drip_s)
-        if chunked:
+            self._drip(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece, answer.drip_s)
+        if is_chunked:
             self.wfile.write(b"0\r\n\r\n")
 
     def _drip(self, data: bytes, pause_s: float) -> None:
@@ -289,19 +293,16 @@ class _Handler(BaseHTTPRequestHandler):
 def watched_connections() -> Iterator[list[Any]]:
     """Yields the list of all addresses that this process tries to connect to; none beyond loopback is let through."""
     tried: list[Any] = []
-    plain_connect = socket.socket.connect
+    plain = socket.socket.connect
 
     def connect(self: socket.socket, address: Any) -> None:
         tried.append(address)
         if isinstance(address, tuple) and not (address[0].startswith("127.") or address[0] in ("::1", "localhost")):
             raise ConnectionRefusedError(f"tests do not leave loopback: {address}")
-        plain_connect(self, address)
+        plain(self, address)
 
-    socket.socket.connect = connect  # type: ignore[method-assign]
-    try:
+    with unittest.mock.patch.object(socket.socket, "connect", connect):
         yield tried
-    finally:
-        socket.socket.connect = plain_connect  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
@@ -331,8 +332,5 @@ def names(table: Mapping[str, list[str] | list[list[str]]]) -> Iterator[list[str
             for ip in found
         ]
 
-    socket.getaddrinfo = getaddrinfo
-    try:
+    with unittest.mock.patch.object(socket, "getaddrinfo", getaddrinfo):
         yield asked
-    finally:
-        socket.getaddrinfo = plain

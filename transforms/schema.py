@@ -250,7 +250,12 @@ FETCHES = _table(
         _column("attempts", _INT, "Tries of this page in all runs"),
         _column("next_due_at?", _TIME, "When the next try is due", volatile=True),
         _column("retry_after_until?", _TIME, "Until when the server asked us to stay away", volatile=True),
-        _column("entry_json?", _TEXT, "The entry, if its page is still due"),
+        _column(
+            "entry_json?",
+            _TEXT,
+            "The entry, if its page is still due; of a feed what its next poll must know (hashes of the entries last seen, times, pace, failures)",
+            volatile=True,
+        ),
         _column("moved_to?", _TEXT, "Permanent redirect seen"),
         _column("redirects", _INT, "Redirects followed"),
         _column("source_id?", _TEXT, "Source as named in the configuration"),

@@ -70,17 +70,17 @@ def _told(error: Exception) -> int:
         _tell_problems(getattr(error, "problems", ()))
         return int(ExitCode.USAGE)
     if isinstance(error, NewsbeamError):
-        print(f"newsbeam: {error.message}", file=sys.stderr)
+        _say(f"newsbeam: {error.message}")
         return int(error.exit_code)
     if "DatasetError" in names or "DatasetBusyError" in names:
-        print(f"newsbeam: {error}", file=sys.stderr)
+        _say(f"newsbeam: {error}")
         return int(ExitCode.BUSY if "DatasetBusyError" in names else ExitCode.FAILED)
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"newsbeam: {where}{error.strerror}", file=sys.stderr)
+        _say(f"newsbeam: {where}{error.strerror}")
         return int(ExitCode.FAILED)
     first_line = (str(error) or "no message").splitlines()[0]
-    print(f"newsbeam: internal error: {type(error).__name__}: {first_line}; run again with --debug", file=sys.stderr)
+    _say(f"newsbeam: internal error: {type(error).__name__}: {first_line}; run again with --debug")
     return int(ExitCode.FAILED)
 
 
@@ -89,7 +89,13 @@ def _tell_problems(problems: Sequence[Any]) -> None:
 
     for problem in problems[:_MOST_PROBLEMS]:
         mark = problem.mark._replace(file=shown_path(problem.mark.file))
-        print(problem._replace(mark=mark), file=sys.stderr)
+        _say(str(problem._replace(mark=mark)))
     if len(problems) > 1:
         more = f" ({len(problems) - _MOST_PROBLEMS} more are not shown)" if len(problems) > _MOST_PROBLEMS else ""
-        print(f"newsbeam: {len(problems)} mistakes{more}; nothing was done", file=sys.stderr)
+        _say(f"newsbeam: {len(problems)} mistakes{more}; nothing was done")
+
+
+def _say(line: str) -> None:
+    from pipeline.cli.output import err, printable
+
+    err(printable(line))  # messages quote what files hold

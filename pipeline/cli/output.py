@@ -71,7 +71,7 @@ class _ToStderr(logging.Handler):
         line = f"newsbeam: {record.levelname.lower()}: {record.getMessage()}"
         if record.exc_info and self._shows_tracebacks:
             line += "\n" + logging.Formatter().formatException(record.exc_info)
-        err(line)
+        err(printable(line))
 
 
 def set_up_logging(verbosity: int, shows_tracebacks: bool = False) -> None:

@@ -94,7 +94,7 @@ def add_topics(parser: Parser) -> None:
 
 def build_parser() -> Parser:
     """Returns the whole tree."""
-    from pipeline.cli import dataset, feeds, run_flags, topics
+    from pipeline.cli import dataset, feeds, run_flags, topics, watch
 
     parser = Parser(
         prog="newsbeam",
@@ -104,6 +104,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action=_Version)
     commands = Commands(parser)
     run_flags.add_to(commands)
+    watch.add_to(commands)
     _add_check(commands)
     _add_explain(commands)
     _add_query(commands)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
@@ -17,7 +17,11 @@ from pipeline.config.model import Config, FeedDefaults, FeedItem, Strict
 from pipeline.config.problems import problems_of
 from pipeline.config.variables import expand_variables
 from transforms.records import FeedSource
-from transforms.yaml_file import KeyPath, Mark, Problem, YamlFile, load_yaml
+from transforms.urls import url_key
+from transforms.yaml_file import MAX_BYTES, KeyPath, Mark, Problem, YamlFile, load_yaml
+
+if TYPE_CHECKING:
+    from transforms.feeds import opml
 
 _LOG = logging.getLogger("newsbeam.config")
 
@@ -86,7 +90,7 @@ def read_feeds_file(file: str, named_at: Mark, environ: Mapping[str, str]) -> tu
     try:
         if file.lower().endswith((".yaml", ".yml")):
             return _from_yaml(load_yaml(file), environ)
-        return _from_list(file, Path(file).read_bytes())
+        return _from_list(file)
     except OSError as error:
         return [], [_wrong(named_at, f"{file}: {error.strerror or error}")]
 
@@ -151,20 +155,49 @@ def _with_defaults(item: FeedItem, defaults: FeedDefaults) -> FeedItem:
     return item.model_copy(update={**missing, "tags": tags})
 
 
+def _from_list(file: str) -> tuple[list[ListedFeed], list[Problem]]:
+    """Reads OPML, CSV or text as other programs write them: what cannot be used is said, the rest goes in."""
+    from transforms.feeds.opml import read_list  # brings lxml, which YAML has no use for
+
+    with open(file, "rb") as stream:
+        body = stream.read(MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
+        return [], [Problem(Mark(file, 0, 0), "", f"larger than {MAX_BYTES >> 20} MiB; split it")]
+    found = read_list(body, os.path.basename(file))
+    for left_out in found.problems if found.feeds else ():
+        _LOG.warning("%s: left out: %s", file, _without_login(str(left_out)))
+    if not found.feeds:
+        first = f" ({_without_login(str(found.problems[0]))})" if found.problems else ""
+        return [], [Problem(Mark(file, 0, 0), "", f"lists no feed that can be used{first}")]
+    return [ListedFeed(_item_of(feed), Mark(file, feed.line, 1)) for feed in found.feeds], []
+
+
+def _item_of(feed: opml.ListedFeed) -> FeedItem:
+    def usable(read: Callable[[Any], str], word: str | None) -> str | None:
+        try:
+            return read(word) if word else None
+        except ValueError:
+            return None
+
+    tags = tuple(tag for folder in feed.folders if (tag := usable(values.filled, folder)))
+    name = usable(values.filled, feed.title)
+    return FeedItem(url=feed.url, name=name, language=usable(values.language, feed.language), tags=tags)
+
+
+def _without_login(text: str) -> str:
+    return re.sub(r"//[^/\s@]*@", "//", text)
+
+
 def _each_once(listed: list[ListedFeed], problems: list[Problem]) -> list[ListedFeed]:
-    by_url: dict[str, ListedFeed] = {}
+    by_key: dict[str, ListedFeed] = {}
     for feed in listed:
-        first = by_url.setdefault(feed.item.url, feed)
+        key = url_key(feed.item.url)
+        first = by_key.setdefault(key, feed)
         if first is feed:
             continue
         if first.mark.file == feed.mark.file and feed.mark.line:
             shown = values.without_secrets(feed.item.url)
             problems.append(Problem(feed.mark, "", f"{shown} is listed twice, first in line {first.mark.line}"))
         tags = tuple(dict.fromkeys((*first.item.tags, *feed.item.tags)))
-        by_url[feed.item.url] = ListedFeed(first.item.model_copy(update={"tags": tags}), first.mark)
-    return list(by_url.values())
-
-
-def _from_list(file: str, body: bytes) -> tuple[list[ListedFeed], list[Problem]]:
-    """OPML, CSV and text: what cannot be used is said in the log, the rest goes in."""
-    raise NotImplementedError
+        by_key[key] = ListedFeed(first.item.model_copy(update={"tags": tags}), first.mark)
+    return list(by_key.values())

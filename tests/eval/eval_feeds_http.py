@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.conversations import Conversation, play  # noqa: E402
-from tests.feed_polls import Reader, make_asker, run_at, state_after  # noqa: E402
+from tests.feed_polls import CLIENT, Reader, make_asker, run_at, state_after  # noqa: E402
 from tests.servers import NewsServer, names, watched_connections  # noqa: E402
 from transforms.feeds.discover import discover_feeds  # noqa: E402
 from transforms.feeds.hosts import PollTools, poll_host  # noqa: E402
@@ -135,8 +135,7 @@ def rebinding(case: Case) -> list[str]:
     host = url.split("/")[2]
     with watched_connections() as tried, names({host: [["203.0.113.7"], ["127.0.0.1"]]}) as asked:
         run = run_at(START)
-        client = make_asker(run)._client._settings._replace(allow_loopback=False)
-        row = Reader(url).poll(START, make_asker(run, client=client)).row
+        row = Reader(url).poll(START, make_asker(run, client=CLIENT._replace(allow_loopback=False))).row
     ok = not any(str(address[0]).startswith("127.") for address in tried) and len(asked) <= 1
     return [] if ok else [f"{row.outcome}: connected to {tried}, {len(asked)} look-ups"]
 

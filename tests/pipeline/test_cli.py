@@ -115,7 +115,7 @@ def test_without_a_command_the_help_goes_to_stderr(capsys):
         (["feeds", "lst"], "newsbeam: there is no command lst; did you mean newsbeam feeds list?"),
         (
             ["xyzzy"],
-            "newsbeam: there is no command xyzzy; there are: run, check, explain, query, feeds, topics, dataset",
+            f"newsbeam: there is no command xyzzy; there are: {', '.join(build_parser().commands)}",
         ),
         (["check", "--jsn"], "newsbeam: newsbeam check has no flag --jsn; did you mean --json?"),
         (["check", "--js"], "newsbeam: newsbeam check has no flag --js; did you mean --json?"),
@@ -123,7 +123,7 @@ def test_without_a_command_the_help_goes_to_stderr(capsys):
         (["-d", "out", "run"], "newsbeam: -d: flags stand after the command, as in newsbeam run -d"),
         (["run", "-c"], "newsbeam: -c/--config: expected one argument; see newsbeam run --help"),
         (["run", "--limit", "0"], 'newsbeam: --limit: "0" is not a whole number from 1 on; see newsbeam run --help'),
-        (["feeds"], "newsbeam: newsbeam feeds wants one of: list, check"),
+        (["feeds"], f"newsbeam: newsbeam feeds wants one of: {', '.join(build_parser().commands['feeds'].commands)}"),
         (
             ["check", "-c", "nix.yaml"],
             "newsbeam: nix.yaml: no such file; name another one with -c FILE, "
@@ -289,6 +289,24 @@ def test_every_command_has_its_code_in_place():
             parser = parser.commands[name]
         module = parser.get_default("call").partition(":")[0]
         assert (ROOT / (module.replace(".", "/") + ".py")).is_file(), module
+
+
+def test_what_a_file_holds_cannot_steer_the_terminal(capsys):
+    Path("c.yaml").write_text('keep: "\\e[2J\\r"\n')
+    assert main(["check", "-c", "c.yaml"]) == ExitCode.USAGE
+    (line,) = said(capsys)
+    assert "\x1b" not in line
+    assert "\\x1b[2J" in line
+
+
+@pytest.mark.parametrize(
+    "words", [["check"], ["topics", "list"], ["topics", "test", "sanctuary city"], ["dataset", "schema"]]
+)
+def test_outside_a_terminal_there_are_neither_colours_nor_carriage_returns(words, capsys):
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert said.out
+    assert not set("\r\x1b") & set(said.out + said.err)
 
 
 def test_mistakes_are_limited_in_number(capsys):

@@ -71,6 +71,46 @@ def test_what_a_feed_leaves_open_comes_from_defaults_and_then_from_the_config():
     assert (second.interval_s, second.language, second.tags, second.robots) == (3600, "es", ("all",), False)
 
 
+OPML = """<?xml version="1.0"?>
+<opml version="2.0"><head><title>Desk</title></head><body>
+<outline text="Harbour">
+<outline type="rss" text="Lantern" xmlUrl="https://lantern.example/feed" language="es"/>
+<outline type="rss" text="Broken" xmlUrl="ht!tp://ann:pw@"/>
+</outline>
+<outline text="Hills"><outline type="rss" text="Lantern" xmlUrl="http://lantern.example/feed"/></outline>
+<outline type="rss" xmlUrl="feed://meadow.example/rss"/>
+</body></opml>
+"""
+
+
+def test_lists_of_other_readers_go_in_and_what_is_wrong_in_them_is_said(caplog):
+    first, second = feeds_of(OPML, "export.opml")
+    assert (first.url, first.source_name, first.language) == ("https://lantern.example/feed", "Lantern", "es")
+    assert first.tags == ("Harbour", "Hills")
+    assert (second.url, second.source_id) == ("https://meadow.example/rss", "meadow.example")
+    (said,) = caplog.messages
+    assert "export.opml: left out: line 5: " in said
+    assert "pw" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.txt", "# ours\nhttps://lantern.example/feed\n\nferry.example/rss\n"),
+        ("f.csv", "title;url\nLantern;https://lantern.example/feed\nFerry;https://ferry.example/rss\n"),
+        ("f", "https://lantern.example/feed\r\nhttps://ferry.example/rss\r\n"),
+    ],
+)
+def test_plain_lists(name, text):
+    assert [feed.url for feed in feeds_of(text, name)] == ["https://lantern.example/feed", "https://ferry.example/rss"]
+
+
+def test_a_file_without_any_feed_is_a_mistake():
+    (mistake,) = mistakes("<html><body>no feeds here</body></html>", "page.xml")
+    assert mistake.startswith("page.xml: lists no feed that can be used (line 1: ")
+    assert mistakes("", "f.txt") == ["f.txt: lists no feed that can be used"]
+
+
 def test_addresses_and_files_may_stand_side_by_side():
     Path("a.yaml").write_text("- https://lantern.example/feed\n")
     Path("b.yaml").write_text("- https://ferry.example/feed\n")
@@ -119,6 +159,11 @@ def test_the_same_feed_in_two_files_is_one_feed_with_the_tags_of_both():
     Path("b.yaml").write_text("- {url: https://lantern.example/feed, id: second, tags: [b]}\n")
     (feed,) = load_feeds(load_config(None, {"feeds": ["a.yaml", "b.yaml"]}, {}))
     assert (feed.source_id, feed.tags) == ("first", ("a", "b"))
+
+
+def test_the_same_feed_by_another_spelling_is_the_same():
+    text = "- https://lantern.example/feed\n- http://www.lantern.example/feed/\n"
+    assert mistakes(text) == ["feeds.yaml:2:3: http://www.lantern.example/feed/ is listed twice, first in line 1"]
 
 
 def test_a_file_that_is_not_there_is_named(here):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from transforms.dedupe.snapshot import EMPTY, RELATIONS, State, key_of
+from transforms.dedupe.snapshot import RELATIONS, State, key_of
 from transforms.urls import url_key
 from transforms.write.manifest import Manifest
 
@@ -238,5 +238,3 @@ _MERGE = {
     "fetch": _merge_fetches,
     "run": _merge_runs,
 }
-
-__all__ = ["COLUMNS", "EMPTY", "additions_of", "brings_news", "fetch_key", "fold", "merge"]

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transforms.dedupe.fold import COLUMNS, Relations, additions_of, merge
-from transforms.dedupe.snapshot import EMPTY, SnapshotError, State, from_file, runs_of, to_bytes
+from transforms.dedupe.snapshot import EMPTY, SnapshotError, State, from_file, runs_of, sequence_in, to_bytes
 from transforms.write.manifest import Manifest, committed_runs, read_manifest
 from transforms.write.storage import DatasetError, Storage, storage_of
 
@@ -118,5 +118,11 @@ def prune_snapshots(storage: Storage, newest: str) -> None:
 
 
 def _snapshots(storage: Storage) -> list[str]:
-    names = [name for name in storage.names(STATE_FOLDER) if name.endswith(".parquet")]
-    return [f"{STATE_FOLDER}/{name}" for name in reversed(names)]
+    """The paths of all snapshots, the one with most runs first."""
+    paths = [f"{STATE_FOLDER}/{name}" for name in storage.names(STATE_FOLDER) if name.endswith(".parquet")]
+    return sorted(paths, key=lambda path: (_sequence_of(storage, path), path), reverse=True)
+
+
+def _sequence_of(storage: Storage, path: str) -> int:
+    with storage.open(path) as file:
+        return sequence_in(file)

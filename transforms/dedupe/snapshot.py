@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 FORMAT = 1
+_ABOUT = b"newsbeam.state"
 _KEY = pa.field("key", pa.uint64())
 _ID = pa.field("article_id", pa.string())
 _AT = pa.field("at", pa.timestamp("us", tz="UTC"))
@@ -67,6 +68,11 @@ def runs_of(state: State) -> dict[str, int]:
     return dict(zip(runs["name"].to_pylist(), runs["sequence"].to_pylist(), strict=True))
 
 
+def last_sequence(state: State) -> int:
+    """Returns the place of a state's last run among the commits, 0 for the empty state."""
+    return max(runs_of(state).values(), default=0)
+
+
 def to_bytes(state: State) -> bytes:
     """Returns a state as a Parquet file: all columns of all relations side by side, a relation a row group."""
     wide = pa.unify_schemas(list(RELATIONS.values()))
@@ -78,7 +84,8 @@ def to_bytes(state: State) -> bytes:
         if sizes[name]:
             table = _widen(state[name], wide)
             writer.write_table(table, row_group_size=sizes[name])
-    writer.add_key_value_metadata({"newsbeam.state": json.dumps({"format": FORMAT, "rows": sizes})})
+    about = {"format": FORMAT, "rows": sizes, "sequence": last_sequence(state)}
+    writer.add_key_value_metadata({_ABOUT.decode(): json.dumps(about)})
     writer.close()
     return bytes(sink.getvalue())
 
@@ -91,7 +98,7 @@ def from_file(source: IO[bytes]) -> State:
     """
     try:
         file = pq.ParquetFile(source, page_checksum_verification=True)
-        about: dict[str, Any] = json.loads((file.metadata.metadata or {})[b"newsbeam.state"])
+        about = _about(file)
         if about["format"] != FORMAT or set(about["rows"]) != set(RELATIONS):
             raise SnapshotError("another format")
         state: dict[str, pa.Table] = {}
@@ -108,6 +115,19 @@ def from_file(source: IO[bytes]) -> State:
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SnapshotError(str(error)) from error
     return state
+
+
+def sequence_in(source: IO[bytes]) -> int:
+    """Returns the ``last_sequence`` of the state in a file without reading it all, -1 if it is damaged."""
+    try:
+        return int(_about(pq.ParquetFile(source))["sequence"])
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
+        return -1
+
+
+def _about(file: pq.ParquetFile) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads((file.metadata.metadata or {})[_ABOUT])
+    return about
 
 
 def _widen(table: pa.Table, wide: pa.Schema) -> pa.Table:

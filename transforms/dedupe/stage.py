@@ -30,7 +30,7 @@ class _Tallying(beam.DoFn):
         self._counts = Counter()
 
     def finish_bundle(self) -> Iterator[Any]:
-        for outcome, count in sorted(self._counts.items()):
+        for outcome, count in sorted((+self._counts).items()):
             tally = GlobalWindows.windowed_value(Tally(self.STAGE, outcome, count))
             yield beam.pvalue.TaggedOutput(SIDE, tally)
 
@@ -89,32 +89,41 @@ class DueEntries(beam.PTransform):
     """Brings back the entries whose page was put off or failed for now, and whose time has come.
 
     In: the root of a pipeline, or ticks of which each asks once.
-    Out: ``.entries`` and ``.side`` (tallies ``due``/``item``).
+    Out: ``.entries`` and ``.side``: tallies of the stage ``due``: ``item``, and ``left`` for those over the limit,
+    which stay due and are no items.
     """
 
-    def __init__(self, location: StateLocation, run: RunContext) -> None:
+    def __init__(self, location: StateLocation, run: RunContext, limit: int | None = None) -> None:
+        """Takes where the state lies, the run, and the most entries to bring back (``None`` for all)."""
         super().__init__()
         self._location = location
         self._run = run
+        self._limit = limit
 
     def expand(self, root: Any) -> Any:
         """Adds a source of one element, if there are no ticks, and the step that reads the state."""
         ticks = root if isinstance(root, beam.PCollection) else root | "Once" >> beam.Impulse()
-        return ticks | "Read due" >> beam.ParDo(_ReadDue(self._location, self._run)).with_outputs(SIDE, main="entries")
+        return ticks | "Read due" >> beam.ParDo(_ReadDue(self._location, self._run, self._limit)).with_outputs(
+            SIDE, main="entries"
+        )
 
 
 class _ReadDue(_Tallying):
     STAGE = "due"
 
-    def __init__(self, location: StateLocation, run: RunContext) -> None:
+    def __init__(self, location: StateLocation, run: RunContext, limit: int | None) -> None:
         super().__init__()
         self._location = location
         self._run = run
+        self._limit = limit
 
     def process(self, _: object) -> Iterator[Entry]:
-        for entry in open_state(self._location).due_entries(_judged_at(self._location, self._run)):
-            self._counts["item"] += 1
-            yield entry
+        entries = open_state(self._location).due_entries(_judged_at(self._location, self._run))
+        taken = entries if self._limit is None else entries[: self._limit]
+        self._counts["item"] += len(taken)
+        if len(entries) > len(taken):
+            self._counts["left"] += len(entries) - len(taken)
+        yield from taken
 
 
 class TakeFirst(beam.PTransform):
@@ -180,20 +189,23 @@ class _Take(_Tallying):
         self, item: Entry | Document, first: Sequence[Rank] = (), limit: int | None = None
     ) -> Iterator[Entry | Document | Any]:
         self._counts["in"] += 1
-        free = self._entries_only and isinstance(item, Document)
+        # An entry without address could not be put off: nothing would bring it back.
+        free = isinstance(item, Document) if self._entries_only else False
+        free = free or (isinstance(item, Entry) and not item.url)
         if free or limit is None or len(first) <= limit or _rank(item) < first[limit]:
             self._counts["passed"] += 1
             yield item
             return
         self._counts["deferred"] += 1
-        if isinstance(item, Entry) and item.url:
-            yield beam.pvalue.TaggedOutput(SIDE, self._put_off(item, item.url))
+        if isinstance(item, Entry):
+            yield beam.pvalue.TaggedOutput(SIDE, self._put_off(item))
 
-    def _put_off(self, entry: Entry, url: str) -> Fetch:
+    def _put_off(self, entry: Entry) -> Fetch:
+        assert entry.url
         return Fetch(
             kind="page",
-            url=url,
-            host=host_of(url),
+            url=entry.url,
+            host=host_of(entry.url),
             started_at=self._run.started_at,
             outcome="deferred",
             url_key=entry.url_key,

@@ -15,6 +15,7 @@ from transforms.text import content_sha256, text_fingerprint, word_count
 if TYPE_CHECKING:  # texts need no page, and a page's modules load an HTML parser
     from transforms.extract.metadata import Metadata
 
+_LANGUAGE_CHARS = 1000
 _TRUNCATED_SHARE_MAX = 0.6
 _CUT_PAGE_LIMIT_CHARS = 2000
 
@@ -44,7 +45,7 @@ def assemble(
     """
     entry = document.entry
     with recorder.step("language"):
-        found = language.detect(placed.text or " ".join(post.text for post in posts))
+        found = language.detect((placed.text or " ".join(post.text for post in posts))[:_LANGUAGE_CHARS])
     with recorder.step("hashes"):
         hashes = text_fingerprint(placed.text), word_count(placed.text)
     extraction = Extraction(
@@ -164,5 +165,6 @@ def _is_truncated(extraction: Extraction, metadata: Metadata | None) -> bool:
     if extraction.access != "paywalled":
         return False
     if metadata.declared_words:
-        return extraction.word_count < _TRUNCATED_SHARE_MAX * metadata.declared_words
+        return extraction.word_count < _TRUNCATED_SHARE_MAX
+_TRUNCATED_SHARE_MAX * metadata.declared_words
     return is_short and extraction.text.rstrip().endswith(("…", "..."))

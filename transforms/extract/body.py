@@ -11,6 +11,7 @@ from copy import deepcopy
 from typing import NamedTuple
 
 import trafilatura
+from lxml import etree
 from lxml.html import HtmlElement
 from resiliparse.extract.html2text import extract_plain_text
 from trafilatura.settings import Extractor
@@ -29,7 +30,22 @@ _PRECISE_SURE_SHARE = 0.5
 _WITNESS_MIN_CHARS = 200
 _LONGER_MIN = 1.5
 _SHINGLE_WORDS = 4
+_SAMPLED_WORDS = 0
+_ANCHOR_CHARS = 6
+# What no reader sees, and what trafilatura drops in every mode.
+_UNSEEN = (
+    "script", "style", "svg", "template", "iframe", "link", "meta", "input", "select", "source", "picture", "canvas", "object",
+    "nav", "footer", "button", "noscript", "video", "audio", "embed", "textarea", "dialog", "menu",
+)  # fmt: skip
+# Two sentences, or a word and a figure, that only mark-up parts.
+_GLUED = re.compile(r"[a-zß-ÿ]{3}[.!?][\"”’»)]?[A-ZÀ-Ý][a-zß-ÿ]|\b[A-Z]?[a-zß-ÿ]{4,}\d{1,2}\b")
 _WORD = re.compile(r"\w+")
+# Never deduplicate: its memory is global to the process, a page seen twice would lose its text.
+_OPTIONS = {
+    "fast": Extractor(output_format="python", fast=True, comments=False),
+    "default": Extractor(output_format="python", comments=False),
+    "precision": Extractor(output_format="python", precision=True, comments=False),
+}
 _VERSION = f"trafilatura/{trafilatura.__version__}"
 
 
@@ -46,9 +62,12 @@ def extract_body(tree: HtmlElement, html: bytes) -> Body:
         html: Its mark-up in UTF-8, for the second opinion.
     """
     work = deepcopy(tree)
-    part_words(work)
+    prune(work)
     teasers = tuple(drop_link_teasers(work))
     chosen = _Candidate("fast", _run(work, "fast"))
+    if _GLUED.search(chosen.text):
+        part_words(work)
+        chosen = _Candidate("fast", _run(work, "fast"))
     other = second_opinion(html)
     own_share, other_share = overlap(chosen.text, other)
     reason = _escalation(chosen.text, own_share, other_share)
@@ -57,6 +76,11 @@ def extract_body(tree: HtmlElement, html: bytes) -> Body:
         own_share, other_share = overlap(chosen.text, other)
     extractor = f"{_VERSION}+{chosen.mode}" if chosen.text else ""
     return Body(chosen.text, extractor, round(_harmonic(own_share, other_share), 3), reason, teasers)
+
+
+def prune(tree: HtmlElement) -> None:
+    """Drops what is never text of an article, in place, so that no later step copies it or walks over it."""
+    etree.strip_elements(tree, *_UNSEEN, with_tail=False)
 
 
 def second_opinion(html: bytes) -> str:
@@ -76,10 +100,14 @@ def overlap(one: str, other: str) -> tuple[float, float]:
 
 
 def _shingles(text: str) -> set[tuple[str, ...]]:
+    """The runs of four words; of a long text those that begin with a long word, a sample that both texts draw alike."""
     words = _WORD.findall(text)
     if len(words) < _SHINGLE_WORDS:
         return {tuple(words)} if words else set()
-    return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+    if len(words) < _SAMPLED_WORDS:
+        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+    starts = (i for i, word in enumerate(words) if len(word) >= _ANCHOR_CHARS)
+    return {tuple(words[i : i + _SHINGLE_WORDS]) for i in starts}
 
 
 def _harmonic(one: float, other: float) -> float:
@@ -120,7 +148,5 @@ def _is_better(precise: str, fast: str, other: str) -> bool:
 
 
 def _run(tree: HtmlElement, mode: str) -> str:
-    # Never deduplicate: its memory is global to the process, a page seen twice would lose its text.
-    options = Extractor(output_format="python", fast=mode == "fast", precision=mode == "precision", comments=False)
-    document = trafilatura.bare_extraction(tree, options=options)
+    document = trafilatura.bare_extraction(tree, options=_OPTIONS[mode])
     return document.text or "" if document is not None else ""

@@ -24,7 +24,7 @@ _META_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]+)
 _XML_CHARSET = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)", re.IGNORECASE)
 # Characters that no XML tree can hold (XML 1.0, production 2), as bytes of UTF-8.
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\t\n\r\x0c"))
-_NON_CHARACTERS = re.compile(rb"\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf][\x80-\xbf]")
+_NON_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")
 _INLINE_DATA = re.compile(rb"data:[a-zA-Z0-9.+/;=_-]{0,100},[^\"'()<>\s]{%d,}" % _INLINE_DATA_MIN_BYTES)
 _SCRIPT_START = re.compile(rb"<script\b([^>]{0,2000})>", re.IGNORECASE)
 _SCRIPT_END = re.compile(rb"</script", re.IGNORECASE)
@@ -52,7 +52,9 @@ def decode_page(body: bytes, content_type: str | None = None) -> DecodedPage | N
     if read is None:
         return None
     html, encoding = read
-    html = _NON_CHARACTERS.sub(b"", html.translate(None, _CONTROL_BYTES))
+    html = html.translate(None, _CONTROL_BYTES)
+    for character in _NON_CHARACTERS:
+        html = html.replace(character, b"")
     html = _cut_scripts(_cut_inline_data(html))
     if len(html) <= PAGE_LIMIT_BYTES:
         return DecodedPage(html, encoding, False)

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable
 
-from transforms.extract.page import Page, squeeze
+from transforms.extract.page import Heading, Page, squeeze
 
 TITLE_LIMIT_CHARS = 500
 _AGREEMENT_MIN = 0.5
@@ -24,7 +24,9 @@ def plain(text: str | None) -> str:
         if "&" not in text:
             break
         text = html.unescape(text)
-    return squeeze(_TAG.sub("", text).replace("\u200b", "").replace("\xad", ""))
+    if "<" in text:
+        text = _TAG.sub("", text)
+    return squeeze(text.replace("\u200b", "").replace("\xad", ""))
 
 
 def words_of(text: str) -> list[str]:
@@ -106,7 +108,7 @@ def choose_headline(
     references = [text for text in (headline, *titles[:2], title_tag, plain(announced)) if text]
     best, best_score = "", 0.0
     for heading in page.headings:
-        text = plain(heading)
+        text = _spelling_of(heading, references)
         score = max((agreement(text, reference) for reference in references), default=0.0)
         if score > best_score:
             best, best_score = text, score
@@ -115,5 +117,14 @@ def choose_headline(
     for text, source in ((headline, "json_ld"), (titles[0] if titles else "", "meta"), (title_tag, "title_tag")):
         if text:
             return text[:TITLE_LIMIT_CHARS], source
-    long_headings = [plain(text) for text in page.headings if len(words_of(text)) >= 3]
+    long_headings = [heading.headline for heading in page.headings if len(words_of(heading.headline)) >= 3]
     return (long_headings[0][:TITLE_LIMIT_CHARS], "h1") if long_headings else (None, "none")
+
+
+def _spelling_of(heading: Heading, references: list[str]) -> str:
+    """The heading without its kicker, unless the head of the page counts the kicker as part of the headline."""
+    headline = plain(heading.headline)
+    if heading.text != heading.headline:
+        whole = words_of(plain(heading.text))
+        return next((reference for reference in references if words_of(reference) == whole), headline)
+    return headline

@@ -17,114 +17,161 @@ AGENCIES = {
 }  # fmt: skip
 """What agencies are called -> their usual short name."""
 
+
+def _any_of(*forms: str) -> str:
+    return "(?:" + "|".join(forms) + ")"
+
+
 _AGENCY_LIST = r"(?:AFP|Reuters|AP|dpa|EFE|ANSA|Lusa|Belga|KNA|epd|SID|APA|sda|PA|agences|agencias|agenzie)"
-_CREDIT_FORMS = (
-    r".{0,250}\bcontributed (?:to|reporting (?:to|for|from)) (?:this|the) (?:report|article|story|piece|dispatch|analysis)\b"
-    r".{0,60}",
-    r".{0,250}\bcontributed (?:reporting|to this .{0,30}(?:report|article|story))\b.{0,60}",
+_REPORT = r"(?:report|article|story|piece|dispatch|analysis)"
+_CREDIT_FORMS = _any_of(
+    rf".{{0,250}}\bcontributed (?:to|reporting (?:to|for|from)) (?:this|the) {_REPORT}\b.{{0,60}}",
+    rf".{{0,250}}\bcontributed (?:reporting|to this .{{0,30}}{_REPORT})\b.{{0,60}}",
     r"(?:(?:additional |further )?(?:reporting|research|writing)|(?:re)?writing|editing|edited|compiled|translated|"
     r"copy[- ]?edited|fact[- ]checked|photographs?|photography|graphics?|reported|"
     r"with (?:additional )?(?:reporting|reports|assistance|files|inputs?)|inputs?) (?:by|from|with)\b.{1,300}",
-    r"(?:this|the) (?:story|article|report|piece) (?:was|is|has been) (?:first |originally |also )?(?:published|produced|"
-    r"written|reported|translated|a collaboration|part of)\b.{0,300}",
+    r"(?:this|the) (?:story|article|report|piece) (?:was|is|has been) (?:first |originally |also )?"
+    r"(?:published|produced|written|reported|translated|a collaboration|part of)\b.{0,300}",
     r"(?:first|originally) (?:published|appeared) (?:in|on|by|at)\b.{1,120}",
-    r"(?:mit (?:material|informationen|agenturmaterial) (?:von|der)|redigiert von|redaktion:|bearbeite[tr] von|übersetzung:|"
-    r"(?:redaktionelle )?mitarbeit:)\s*.{1,250}",
+    r"(?:mit (?:material|informationen|agenturmaterial) (?:von|der)|redigiert von|redaktion:|bearbeite[tr] von|"
+    r"übersetzung:|(?:redaktionelle )?mitarbeit:)\s*.{1,250}",
     rf"(?:avec|con|com|mit) (?:l['’])?{_AGENCY_LIST}(?:[ ,/&]+(?:et |and |und |y |e )?{_AGENCY_LIST})*",
     r"con (?:información|informaciones|aportes|datos) de\b.{1,200}",
     r"con informazioni (?:di|da)\b.{1,200}",
     r"com informações (?:de|da|do|das|dos)\b.{1,200}",
     r"(?:source|quelle|fuente|fonte|bron|kilde|källa|zdroj|источник)\s*:\s*.{1,80}",
 )
-CREDIT = re.compile(rf"[\W_]*(?:{'|'.join(_CREDIT_FORMS)})[\W_]*", re.IGNORECASE | re.DOTALL)
+CREDIT = re.compile(rf"[\W_]*{_CREDIT_FORMS}[\W_]*", re.IGNORECASE | re.DOTALL)
 """Who made the report, and nothing else."""
 
 _TRADE = (
-    r"(?:(?:news|senior|staff|freelance|chief|political|national|reporter and|digital|associate|opinion|deputy|award-winning|"
-    r"breaking|general assignment|the) ){0,4}(?:writer|reporter|editor|correspondent|journalist|columnist|contributor|"
-    r"producer|professor|fellow|researcher|lecturer|author)\b"
+    r"(?:(?:news|senior|staff|freelance|chief|political|national|reporter and|digital|associate|opinion|deputy|"
+    r"award-winning|breaking|general assignment|the) ){0,4}(?:writer|reporter|editor|correspondent|journalist|columnist|"
+    r"contributor|producer|professor|fellow|researcher|lecturer|author)\b"
 )
+_WHOM = r"(?:him|her|them|me|us|the (?:reporters?|writers?|author)|[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){0,3})"
 AUTHOR_NOTE = re.compile(
-    rf"(?:.{{2,80}}?\b(?:is|was|are) (?:an? |the )?{_TRADE}.{{0,500}}"
-    r"|.{0,200}\b(?:follow|contact|reach|email|e-mail|write to|tweet|message) (?:him|her|them|me|us|the (?:reporters?|writers?|author)"
-    r"|[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){0,3})\b.{0,20}(?:@|\b(?:on|at|via)\b).{1,200}"
-    r"|.{0,120}\b(?:may|can) be (?:reached|contacted) (?:at|on|via)\b.{1,200}"
-    r"|.{0,80}\bsend (?:your )?(?:news )?tips to\b.{1,200}"
-    r"|(?:have|got) a (?:news )?(?:tip|story)\b.{0,200}"
-    r"|\S+@\S+\.\w+|(?:https?://)?(?:www\.)?(?:twitter|x)\.com/\w+)",
+    _any_of(
+        rf".{{2,80}}?\b(?:is|was|are) (?:an? |the )?{_TRADE}.{{0,500}}",
+        rf".{{0,200}}\b(?:follow|contact|reach|email|e-mail|write to|tweet|message|Follow|Contact|Reach|Email|Write to) {_WHOM}"
+        r"\b.{0,20}(?:@|\b(?:on|at|via)\b).{1,200}",
+        r".{0,120}\b(?:may|can) be (?:reached|contacted) (?:at|on|via)\b.{1,200}",
+        r".{0,80}\b[Ss]end (?:your )?(?:news )?tips to\b.{1,200}",
+        r"(?:[Hh]ave|[Gg]ot) a (?:news )?(?:tip|story)\b.{0,200}",
+        r"\S+@\S+\.\w+|(?:https?://)?(?:www\.)?(?:twitter|x)\.com/\w+",
+    ),
     re.DOTALL,
 )
 """Who the author is and how to reach him; only believed at the end of a text."""
 
 PICTURE_CREDIT = re.compile(
-    r"(?:(?:photo|image|picture|video|photograph|illustration|graphic)s?(?: credits?)?|credits?|foto(?:s|graf(?:ie|ia|o)?)?|bild(?:er)?|"
-    r"fotografía|imagen|imagem|photographie|illustratie|beeld|kuva|фото|zdjęcie|写真|撮影)\s*[:：/]\s*.{2,90}",
+    r"(?:(?:photo|image|picture|video|photograph|illustration|graphic)s?(?: credits?)?|credits?|"
+    r"foto(?:s|graf(?:ie|ia|o)?)?|bild(?:er)?|fotografía|imagen|imagem|photographie|illustratie|beeld|kuva|фото|"
+    r"zdjęcie|写真|撮影)\s*[:：/]\s*.{2,90}",
     re.IGNORECASE,
 )
 """Who took a picture."""
 
-NOTICE = re.compile(
-    r"to (?:keep|continue|carry on) reading\b|(?:to|and) read (?:the (?:full|whole|rest)|this) .{0,30}(?:story|article)|"
-    r"subscribe (?:now|today|to (?:continue|read|keep|unlock|access|get|our|the)\b)|(?:already|are you) an? (?:subscriber|member)|"
-    r"(?:sign|log) ?in (?:here )?to (?:continue|read|keep|access|comment)|"
-    r"(?:this|the) (?:article|content|story) is (?:only |exclusively )?(?:for|available to|reserved for) (?:\w+ )?(?:subscribers|members)|"
-    r"(?:exclusive|reserved) (?:to|for) (?:our )?subscribers|you(?:'ve|’ve| have) (?:read|reached|used) .{0,40}articles\b|"
-    r"(?:create|register for) (?:a|your) free account|unlock (?:this|the) (?:article|story)|start your .{0,40}(?:trial|subscription)|"
-    r"we and our (?:\d[\d.,]* )?(?:partners|vendors)|(?:we|this (?:web)?site) uses? cookies|(?:accept|allow) (?:all )?cookies to|"
-    r"manage your (?:cookie|privacy) (?:settings|choices|preferences)|to view this (?:content|video), (?:please )?(?:accept|enable)|"
-    # Newsletters, followers, applications, commerce, comments, copyright
-    r"(?:sign up|sign-up|subscribe|register|join|get|receive|delivered|straight|daily|weekly).{0,120}\b(?:newsletters?|inbox|e-?mail (?:updates|alerts))\b|"
-    r"(?:newsletters?|inbox)\b.{0,80}\b(?:sign up|subscribe|delivered|every (?:morning|day|week))|subscribed to this newsletter|"
-    r"^(?:\W*)follow .{1,50} on (?:facebook|twitter|x|instagram|google news|whatsapp|telegram|youtube|flipboard|threads|bluesky|linkedin)\b|"
-    r"download (?:our|the) .{0,20}app\b|(?:get|stay) in touch with our|for (?:the latest|more) .{0,60}(?:stories|news)\b.{0,30}(?:like this|check|visit|follow|sign up)|"
-    r"(?:buying|purchases?|buy|order).{0,40}(?:through|via|using|from) (?:our|this|the|these) (?:links?|post|site|page).{0,60}(?:commission|share)|"
-    r"affiliate (?:commission|links?)\b|independently (?:selected|reviewed|select|review)\b|"
-    r"join (?:our|the) (?:commenting forum|conversation|discussion)|join thought-provoking conversations|to bookmark this article|"
-    r"bookmark your favou?rite|confirm your public display name|prompted to enter your display name|"
-    r"all rights reserved|^\W*(?:copyright\b|©)|^\W*<copyright|personal, non-commercial use only|like this story\? share|"
-    # German
-    r"weiterlesen mit|jetzt (?:abonnieren|weiterlesen|freischalten|testen)|(?:dieser|der) (?:artikel|inhalt) ist (?:nur )?(?:für|exklusiv)|"
-    r"bereits (?:ein abo|abonnent)|als abonnent|mit \w*\+? ?abo weiterlesen|wir und unsere (?:\d[\d.]* )?partner|kostenlos testen|"
-    r"um diesen inhalt (?:zu sehen|anzuzeigen)|externer? inhalt|(?:newsletter|whatsapp-kanal).{0,160}(?:abonnier|anmeld|bekommst|erhalten|informier|richtig)|"
-    r"(?:abonnier|anmeld|abonniere).{0,100}(?:newsletter|whatsapp-kanal)|einloggen,? um|um einen kommentar|"
-    # French, Spanish, Italian, Portuguese, Dutch, Nordic, Japanese, Korean
-    r"réservé (?:aux|à nos) abonnés|il vous reste .{0,20} de cet article|déjà abonné|abonnez-vous|pour lire la suite|"
-    r"nous et nos (?:\d+ )?partenaires|inscrivez-vous à (?:la|notre) newsletter|"
-    r"(?:exclusivo|solo) para (?:suscriptores|socios)|suscríb[ea]te|ya (?:eres|soy) suscriptor|para (?:continuar|seguir) leyendo|"
-    r"nosotros y nuestros (?:\d+ )?socios|tu suscripción|continúas leyendo|compartir tu cuenta|usando tu cuenta|"
-    r"riservato agli abbonati|sei già abbonato|abbonati per|iscriviti alla newsletter|"
-    r"exclusiv[oa] para assinantes|já é assinante|assine (?:para|já|a)|voor abonnees|al abonnee|"
-    r"残り\s?\d+文字|この記事は有料|会員限定|続きを読む|無断転載|무단\s?전재|재배포\s?금지",
-    re.IGNORECASE,
+_SOCIAL = r"(?:facebook|twitter|x|instagram|google news|whatsapp|telegram|youtube|flipboard|threads|bluesky|linkedin)"
+_PAYWALL_FORMS = (
+    r"to (?:keep|continue|carry on) reading\b",
+    r"(?:to|and) read (?:the (?:full|whole|rest)|this) .{0,30}(?:story|article)",
+    r"subscribe (?:now|today|to (?:continue|read|keep|unlock|access|get full))",
+    r"(?:already|are you) an? (?:subscriber|member)",
+    r"(?:this|the) (?:article|content|story) is (?:only |exclusively )?(?:for|available to|reserved for) "
+    r"(?:\w+ )?(?:subscribers|members)",
+    r"(?:exclusive|reserved) (?:to|for) (?:our )?subscribers",
+    r"you(?:'ve|’ve| have) (?:read|reached|used) .{0,40}articles\b",
+    r"unlock (?:this|the) (?:article|story)",
+    r"weiterlesen mit|jetzt (?:abonnieren und )?(?:weiterlesen|freischalten)",
+    r"(?:dieser|der) (?:artikel|inhalt) ist (?:nur )?(?:für|exklusiv)",
+    r"bereits (?:ein abo|abonnent)|als abonnent|mit \w*\+? ?abo weiterlesen",
+    r"réservé (?:aux|à nos) abonnés|il vous reste .{0,20} de cet article|déjà abonné|pour lire la suite",
+    r"(?:exclusivo|solo) para (?:suscriptores|socios)|ya (?:eres|soy) suscriptor|para (?:continuar|seguir) leyendo",
+    r"riservato agli abbonati|sei già abbonato|exclusiv[oa] para assinantes|já é assinante",
+    r"voor abonnees|al abonnee|forbeholdt abonnenter|残り\s?\d+文字|この記事は有料|会員限定|続きを読む",
 )
-"""Prompts of the house to its readers: pay, sign in, consent, subscribe, follow, comment."""
+PAYWALL = re.compile(_any_of(*_PAYWALL_FORMS), re.IGNORECASE)
+"""Prompts that tell that the rest of the text is for payers."""
 
-PAYWALL = re.compile(
-    r"to (?:keep|continue|carry on) reading|subscribe (?:now|today|to (?:continue|read|keep|unlock|access))|an? (?:subscriber|member)|"
-    r"for (?:\w+ )?(?:subscribers|members)|(?:to|for) (?:our )?subscribers|free articles|unlock th|"
-    r"weiterlesen|bereits (?:ein abo|abonnent)|als abonnent|freischalten|(?:artikel|inhalt) ist (?:nur )?(?:für|exklusiv)|"
-    r"abonnés?\b|pour lire la suite|de cet article|suscriptor|seguir leyendo|continuar leyendo|abbonat|assinante|abonnee|"
-    r"残り\s?\d+文字|有料|会員限定|続きを読む",
+CONSENT = re.compile(
+    _any_of(
+        r"we and our (?:\d[\d.,]* )?(?:partners|vendors)",
+        r"(?:we|this (?:web)?site) uses? cookies|(?:accept|allow) (?:all )?cookies to",
+        r"manage your (?:cookie|privacy) (?:settings|choices|preferences)",
+        r"to view this (?:content|video), (?:please )?(?:accept|enable)",
+        r"wir und unsere (?:\d[\d.]* )?partner|um diesen inhalt (?:zu sehen|anzuzeigen)|externer? inhalt",
+        r"nous et nos (?:\d+ )?partenaires|nosotros y nuestros (?:\d+ )?socios|noi e i nostri (?:\d+ )?partner",
+    ),
     re.IGNORECASE,
 )
-"""Those of them that tell that the rest of the text is for payers."""
+"""Prompts for consent."""
+
+_PROMPT = re.compile(
+    _any_of(
+        r"subscribe to (?:our|the)\b|(?:sign|log) ?in (?:here )?to (?:continue|read|keep|access|comment)",
+        r"(?:create|register for) (?:a|your) free account|start your .{0,40}(?:trial|subscription)",
+        r"(?:sign up|sign-up|subscribe|register|join|get|receive|delivered|straight|daily|weekly).{0,120}"
+        r"\b(?:newsletters?|inbox|e-?mail (?:updates|alerts))\b",
+        r"(?:newsletters?|inbox)\b.{0,80}\b(?:sign up|subscribe|delivered|every (?:morning|day|week))",
+        rf"subscribed to this newsletter|^\W*follow .{{1,50}} on {_SOCIAL}\b",
+        r"download (?:our|the) .{0,20}app\b|(?:get|stay) in touch with our",
+        r"for (?:the latest|more) .{0,60}(?:stories|news)\b.{0,30}(?:like this|check|visit|follow|sign up)",
+        r"(?:buying|purchases?|buy|order).{0,40}(?:through|via|using|from) (?:our|this|the|these) (?:links?|post|site|page)"
+        r".{0,60}(?:commission|share)",
+        r"affiliate (?:commission|links?)\b|independently (?:selected|reviewed|select|review)\b",
+        r"join (?:our|the) (?:commenting forum|conversation|discussion)|join thought-provoking conversations",
+        r"to bookmark this article|bookmark your favou?rite|(?:confirm|enter) your (?:public )?display name",
+        r"all rights reserved|^\W*(?:copyright\b|©)|personal, non-commercial use only|like this story\? share",
+        r"jetzt (?:abonnieren|testen)|kostenlos testen|einloggen,? um|um einen kommentar",
+        r"(?:newsletter|whatsapp-kanal).{0,160}(?:abonnier|anmeld|bekommst|erhalten|informier|richtig)",
+        r"(?:abonnier|anmeld).{0,100}(?:newsletter|whatsapp-kanal)|abonnez-vous|inscrivez-vous à (?:la|notre) newsletter",
+        r"suscríb[ea]te|tu suscripción|continúas leyendo|compartir tu cuenta|usando tu cuenta|abbonati per",
+        r"iscriviti alla newsletter|assine (?:para|já|a)|無断転載|무단\s?전재|재배포\s?금지",
+    ),
+    re.IGNORECASE,
+)
+_NOTICE_WORDS = (
+    "reading", "to read", "and read", "subscri", "subscib", "member", "article", "sign in", "signin", "log in", "login", "account",
+    "trial", "newsletter", "inbox", "mail", "partner", "vendor", "cookie", "privacy", "to view", "follow", " app", "in touch",
+    "for the latest", "for more", "commission", "affiliate", "independently", "join ", "bookmark", "display name", "rights reserved",
+    "copyright", "©", "non-commercial", "share", "weiterlesen", "abo", "freischalten", "artikel", "inhalt", "testen", "einloggen",
+    "kommentar", "whatsapp", "lire la suite", "partenaires", "suscri", "leyendo", "socios", "cuenta", "assin", "残り", "有料",
+    "会員", "続き", "無断", "전재", "재배포", "unlock",
+)  # fmt: skip
+_REPORTED = re.compile(r"\b(?:said|says|told|according to|sagte|erklärte|dijo|disse|ha detto|a déclaré|selon)\b", re.IGNORECASE)
+
+
+def is_prompt(line: str) -> bool:
+    """Tells whether a line asks readers to pay, sign in, consent, subscribe, follow or comment, or states rights."""
+    lower = line.lower()
+    if not any(word in lower for word in _NOTICE_WORDS):
+        return False
+    found = PAYWALL.search(line) or CONSENT.search(line) or _PROMPT.search(line)
+    return found is not None and not _REPORTED.search(line)
+
 
 CHROME = re.compile(
-    r"[\W_]*(?:advertise(?:ment|ments| with us)|article content|recommended videos?|(?:\d+ |view |show |read |load |leave a )?comments?(?: \d+)?|"
-    r"leave a reply|post a comment|share(?: (?:this|on) .{0,30})?|copy link|link copied|print(?: article)?|e-?mail|save|bookmark|follow|"
-    r"read more|more|popular|most (?:read|popular|viewed)(?: (?:in|on) .{1,30})?|trending(?: now)?|related(?: articles?| stories| posts?| topics| content| news)?|"
-    r"recommended(?: for you)?|you (?:may|might) also like|don['’]t miss|subscribed|thank you|loading|listen|skip ad|summary|headline|"
-    r"scroll (?:down )?to continue|(?:story|article) continues(?: below(?: advertisement)?| after advertisement)?|tags?|filed under.{0,60}|topics?|"
-    r"order reprints|explore further|sign up for our emails|tell us what you think|an error has occurred,? please try again later|"
-    r"swipe .{0,60}|more from .{1,40}|get daily .{0,20}news|"
-    r"anzeige|werbung|kommentare?|lesen sie auch|auch interessant|mehr zum thema|ähnliche(?: artikel)?|teilen|drucken|weiterführende links|"
-    r"kommentar abgeben|darum gehts|das könnte (?:sie|dich) (?:auch )?interessieren|bitte beachten|"
-    r"publicité|passer la publicité|à lire aussi|partager|commentaires|publicidad|compartir|comentarios|flecha|te puede interesar|"
-    r"publicidade|compartilhar|comentários|leia também|pubblicità|condividi|commenti|leggi anche|lees ook|reclame|advertentie|"
-    r"læs også|les også|läs också|annons|annonse|reklama|článek|czytaj także|реклама|читайте также|"
-    r"おすすめ情報|関連記事|カテゴリーをフォローする|कॉपी लिंक|기사 url이 복사되었습니다|관련기사|"
-    r"(?:lesedauer|reading time|read time|tempo de leitura|temps de lecture|tiempo de lectura|tempo di lettura|leestijd)\W*\d+.{0,12}|"
-    r"\d+\W?min(?:ute)?s?(?: of)? read(?:ing)?)[\W_]*",
+    r"[\W_]*"
+    + _any_of(
+        r"advertise(?:ment|ments| with us)|article content|recommended videos?|leave a reply|post a comment",
+        r"(?:\d+ |view |show |read |load |leave a )?comments?(?: \d+)?|share(?: (?:this|on) .{0,30})?|copy link|link copied",
+        r"print(?: article)?|e-?mail|save|bookmark|follow|read more|more|popular|most (?:read|popular|viewed)(?: (?:in|on) .{1,30})?",
+        r"trending(?: now)?|related(?: articles?| stories| posts?| topics| content| news)?|recommended(?: for you)?",
+        r"you (?:may|might) also like|don['’]t miss|subscribed|thank you|loading|listen|skip ad|summary|headline",
+        r"scroll (?:down )?to continue|(?:story|article) continues(?: below(?: advertisement)?| after advertisement)?",
+        r"tags?|filed under.{0,60}|topics?|order reprints|explore further|sign up for our emails|tell us what you think",
+        r"an error has occurred,? please try again later|swipe .{0,60}|more from .{1,40}|get daily .{0,20}news",
+        r"anzeige|werbung|kommentare?|lesen sie auch|auch interessant|mehr zum thema|ähnliche(?: artikel)?|teilen|drucken",
+        r"weiterführende links|kommentar abgeben|darum gehts|das könnte (?:sie|dich) (?:auch )?interessieren|bitte beachten",
+        r"publicité|passer la publicité|à lire aussi|partager|commentaires|publicidad|compartir|comentarios|flecha",
+        r"te puede interesar|publicidade|compartilhar|comentários|leia também|pubblicità|condividi|commenti|leggi anche",
+        r"lees ook|reclame|advertentie|læs også|les også|läs också|annons|annonse|reklama|článek|czytaj także|реклама",
+        r"читайте также|おすすめ情報|関連記事|カテゴリーをフォローする|कॉपी लिंक|기사 url이 복사되었습니다|관련기사",
+        r"(?:lesedauer|reading time|read time|tempo de leitura|temps de lecture|tiempo de lectura|tempo di lettura|"
+        r"leestijd)\W*\d+.{0,12}|\d+\W?min(?:ute)?s?(?: of)? read(?:ing)?",
+    )
+    + r"[\W_]*",
     re.IGNORECASE,
 )
 """Buttons, labels and heads of lists, as whole lines."""
@@ -137,17 +184,20 @@ SCRIPT = re.compile(
 """Code that a page shows by mistake."""
 
 LEAD_IN = re.compile(
-    r"\W*(?:related|read (?:more|also|next|this|on)|see also|also (?:read|see)|also on \S+|more (?:on|from|about|stories|news|:)|"
-    r"recommended|don['’]?t miss|you (?:may|might) (?:also )?like|watch(?: (?:more|now|live))?:|click here|click to|up next|"
-    r"what to (?:read|know) next|trending|in case you missed|sign up|subscribe|"
-    r"lesen sie (?:auch|mehr|hier)|mehr (?:zum thema|dazu|lesen|:)|lesetipp|zum thema|zum artikel|auch interessant|siehe auch|"
-    r"lire aussi|à lire|a lire|lisez|voir aussi|notre dossier|pour aller plus loin|"
-    r"leer? (?:más|también|además)|lee también|te puede interesar|más información|ver también|le puede interesar|"
-    r"leggi anche|per approfondire|vedi anche|leia (?:também|mais)|veja também|saiba mais|"
-    r"lees ook|bekijk ook|læs også|les også|läs (?:också|även|mer)|lue myös|"
-    r"czytaj (?:też|także|więcej)|zobacz (?:też|także)|čtěte (?:také|taky)|přečtěte si|"
-    r"читайте (?:также|ещё)|читайте також|см\. также|по теме|baca juga|ayrıca okuyun|"
-    r"関連記事|関連ニュース|あわせて読みたい|延伸閱讀|相關新聞|相关阅读|관련\s?기사)",
+    r"\W*"
+    + _any_of(
+        r"related|read (?:more|also|next|this|on)|see also|also (?:read|see)|also on \S+|more (?:on|from|about|stories|news|:)",
+        r"recommended|don['’]?t miss|you (?:may|might) (?:also )?like|watch(?: (?:more|now|live))?:|click here|click to|up next",
+        r"what to (?:read|know) next|trending|in case you missed|sign up|subscribe",
+        r"lesen sie (?:auch|mehr|hier)|mehr (?:zum thema|dazu|lesen|:)|lesetipp|zum thema|zum artikel|auch interessant|siehe auch",
+        r"lire aussi|à lire|a lire|lisez|voir aussi|notre dossier|pour aller plus loin",
+        r"leer? (?:más|también|además)|lee también|te puede interesar|más información|ver también|le puede interesar",
+        r"leggi anche|per approfondire|vedi anche|leia (?:também|mais)|veja também|saiba mais",
+        r"lees ook|bekijk ook|læs også|les også|läs (?:också|även|mer)|lue myös",
+        r"czytaj (?:też|także|więcej)|zobacz (?:też|także)|čtěte (?:také|taky)|přečtěte si",
+        r"читайте (?:также|ещё)|читайте також|см\. также|по теме|baca juga|ayrıca okuyun",
+        r"関連記事|関連ニュース|あわせて読みたい|延伸閱讀|相關新聞|相关阅读|관련\s?기사",
+    ),
     re.IGNORECASE,
 )
 """Words that lead to another story."""

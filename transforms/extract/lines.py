@@ -58,13 +58,14 @@ class Sorted(NamedTuple):
 
 def is_capitals(text: str) -> bool:
     """Tells whether a text is all in capitals and long enough for that to mean something."""
-    letters = sum(character.isalpha() for character in text)
-    return letters >= _CAPITALS_MIN and text.upper() == text and text.lower() != text
+    if text.upper() != text or text.lower() == text:
+        return False
+    return sum(character.isalpha() for character in text) >= _CAPITALS_MIN
 
 
 def is_notice(line: str) -> bool:
     """Tells whether a line is a prompt of the house to its readers."""
-    return len(line) <= _NOTICE_LIMIT_CHARS and rules.NOTICE.search(line) is not None
+    return len(line) <= _NOTICE_LIMIT_CHARS and rules.is_prompt(line)
 
 
 def is_credit(line: str) -> bool:

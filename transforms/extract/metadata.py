@@ -101,7 +101,7 @@ def choose_article(page: Page, url: str | None) -> Node | None:
     articles = page.graph.articles()
     if len(articles) < 2:
         return articles[0] if articles else None
-    titles = [text for text in (page.meta("og:title"), page.title_tag, *page.headings[:3]) if text]
+    titles = [text for text in (page.meta("og:title"), page.title_tag, *(heading.text for heading in page.headings[:3])) if text]
     own_key = urls.url_key(url) if url else None
 
     def closeness(node: Node) -> tuple[bool, float, int]:

@@ -12,7 +12,6 @@ from lxml.html import HtmlElement
 
 from transforms.extract.jsonld import Graph, read_blocks
 
-_SPACES = re.compile(r"\s+")
 # libxml2 refuses a document type with a slash in it and a self-closing root.
 _FAULTY_DOCTYPE = re.compile(rb"^\s*<\s*!\s*doctype[^>]*/[^<>]*>", re.IGNORECASE)
 _FAULTY_ROOT = re.compile(rb"(<html[^>]{0,1000}?)\s*/>", re.IGNORECASE)
@@ -39,6 +38,13 @@ class TimeTag(NamedTuple):
     is_publication: bool
 
 
+class Heading(NamedTuple):
+    """An ``<h1>``: all of its words, and the same without the kicker that an element of its own sets before them."""
+
+    text: str
+    headline: str
+
+
 class Page(NamedTuple):
     """A parsed page.
 
@@ -47,7 +53,7 @@ class Page(NamedTuple):
         metas: Contents of ``<meta>`` by lower-case property, name, itemprop or http-equiv.
         properties: Values of microdata ``itemprop`` elements outside ``<meta>``, by lower-case name.
         graph: The JSON-LD objects.
-        headings: Texts of the ``<h1>`` elements.
+        headings: The ``<h1>`` elements, but for those of breadcrumb trails.
         title_tag: Text of ``<title>``.
         canonical_link: ``<link rel=canonical>``.
         language: ``<html lang>``.
@@ -58,7 +64,7 @@ class Page(NamedTuple):
     metas: dict[str, list[str]]
     properties: dict[str, list[str]]
     graph: Graph
-    headings: list[str]
+    headings: list[Heading]
     title_tag: str | None
     canonical_link: str | None
     language: str | None
@@ -75,7 +81,7 @@ class Page(NamedTuple):
 
 def squeeze(text: str | None) -> str:
     """Returns a text with every run of white space as one space, trimmed."""
-    return _SPACES.sub(" ", text).strip() if text else ""
+    return " ".join(text.split()) if text else ""
 
 
 def parse_tree(html: bytes) -> HtmlElement | None:
@@ -96,7 +102,7 @@ def read_page(tree: HtmlElement) -> Page:
     """Collects in one walk what the head and the marked elements of a page say."""
     metas: defaultdict[str, list[str]] = defaultdict(list)
     scripts: list[str] = []
-    headings: list[str] = []
+    headings: list[Heading] = []
     times: list[TimeTag] = []
     title_tag = canonical = None
     for element in tree.iter("meta", "link", "script", "h1", "title", "time"):
@@ -110,7 +116,7 @@ def read_page(tree: HtmlElement) -> Page:
             if canonical is None and (element.get("rel") or "").strip().lower() == "canonical":
                 canonical = (element.get("href") or "").strip() or None
         elif tag == "h1":
-            headings.append(_heading_text(element))
+            headings.append(_read_heading(element))
         elif tag == "title":
             title_tag = title_tag or squeeze(element.text_content()) or None
         elif len(times) < _TAG_LIMIT:
@@ -120,7 +126,7 @@ def read_page(tree: HtmlElement) -> Page:
         dict(metas),
         _read_properties(tree),
         Graph(read_blocks(scripts)),
-        [text for text in headings[:_TAG_LIMIT] if text],
+        [heading for heading in headings[:_TAG_LIMIT] if heading.headline],
         title_tag,
         canonical,
         (
@@ -140,23 +146,20 @@ def _add_meta(element: HtmlElement, metas: dict[str, list[str]]) -> None:
             metas[key].append(content)
 
 
-def _heading_text(element: HtmlElement) -> str:
-    """The words of a heading without its kicker; none for the last step of a breadcrumb trail."""
+def _read_heading(element: HtmlElement) -> Heading:
+    """Reads an ``<h1>``; the last step of a breadcrumb trail is none."""
     for place in (element, *itertools.islice(element.iterancestors(), 3)):
         marks = " ".join((place.get("class") or "", place.get("itemtype") or "", place.get("aria-label") or "")).lower()
-        if place.tag == "nav" or "breadcrumb" in marks or element.get("aria-current") == "page":
-            return ""
-        if place.get("data-breadcrumb-headline") is not None:
-            return ""
+        if place.tag == "nav" or "breadcrumb" in marks or place.get("data-breadcrumb-headline") is not None:
+            return Heading("", "")
     whole = squeeze(element.text_content())
     for part in element:
-        marks = (part.get("class") or "").lower()
-        if any(mark in marks for mark in _KICKER_MARKS):
-            kicker = squeeze(part.text_content())
-            rest = whole[len(kicker) :].lstrip(" \u00a0-–—:|•·/") if whole.startswith(kicker) else ""
+        kicker = squeeze(part.text_content()) if any(mark in (part.get("class") or "").lower() for mark in _KICKER_MARKS) else ""
+        if kicker and whole.startswith(kicker):
+            rest = whole[len(kicker) :].lstrip(" \u00a0-–—:|•·/")
             if len(rest.split()) > max(2, len(kicker.split())):
-                return rest
-    return whole
+                return Heading(whole, rest)
+    return Heading(whole, whole)
 
 
 def _read_time(element: HtmlElement) -> TimeTag:

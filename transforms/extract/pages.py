@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lxml.html import HtmlElement
+
 from transforms.extract import plain
 from transforms.extract.assemble import assemble
 from transforms.extract.body import extract_body
@@ -12,6 +14,7 @@ from transforms.extract.live import is_live_blog, read_live_posts, without_posts
 from transforms.extract.metadata import Metadata, read_metadata
 from transforms.extract.page import parse_tree, read_page
 from transforms.extract.standfirst import find_standfirst
+from transforms.extract.state import state_text
 from transforms.extract.trace import Recorder
 from transforms.extract.walls import why_no_article
 from transforms.records import Document, Reject
@@ -53,7 +56,7 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
         page = read_page(tree)
         metadata = read_metadata(page, url, document.fetched_at, entry.published_at, entry.title)
     with recorder.step("text"):
-        body = _rescue(extract_body(tree, decoded.html), metadata)
+        body = _rescue(extract_body(tree, decoded.html), metadata, tree)
         posts = read_live_posts(page.graph, document.fetched_at) if is_live_blog(metadata.node) else ()
         text = without_posts(clean_text(body.text), posts)
         standfirst = find_standfirst(tree, text, metadata.descriptions)
@@ -74,15 +77,17 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
     return assemble(document, placed, metadata, body, text_source, recorder, posts=posts, is_cut=decoded.is_cut)
 
 
-def _rescue(body: Body, metadata: Metadata) -> Body:
-    """Takes the text of the structured data where the page itself shows hardly any of it."""
-    declared = metadata.article_body
-    if not declared or is_live_blog(metadata.node) or len(body.text) > _RESCUE_SHARE_MAX * len(declared):
+def _rescue(body: Body, metadata: Metadata, tree: HtmlElement) -> Body:
+    """Takes the text of the structured data or the page's script state where the page shows hardly any of it."""
+    if is_live_blog(metadata.node):
         return body
-    tree = (
-        parse_tree(b"<html><body>" + declared.encode("utf-8", "replace") + b"</body></html>")
-        if "<" in declared
-        else None
-    )
-    text = plain.fragment_text(tree) if tree is not None else declared
-    return body._replace(text=text, extractor="json_ld", escalation=body.escalation or "missing")
+    declared = metadata.article_body
+    if declared and len(body.text) <= _RESCUE_SHARE_MAX * len(declared):
+        fragment = parse_tree(f"<html><body>{declared}</body></html>".encode("utf-8", "replace")) if "<" in declared else None
+        text = plain.fragment_text(fragment) if fragment is not None else declared
+        return body._replace(text=text, extractor="json_ld", escalation=body.escalation or "missing")
+    if not body.text:
+        text = state_text(tree)
+        if text:
+            return body._replace(text=text, extractor="script_state", escalation="short")
+    return body

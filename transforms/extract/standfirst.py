@@ -36,7 +36,7 @@ def find_standfirst(tree: HtmlElement, text: str, descriptions: tuple[str, ...])
     if not first:
         return None
     squeezed = " ".join(text.split())
-    for element in _candidates(tree, descriptions):
+    for element in _candidates(tree, squeezed, descriptions):
         content = " ".join("".join(element.itertext()).split())
         if not _MIN_CHARS <= len(content) <= _LIMIT_CHARS or content in squeezed or squeezed.startswith(content[:_PROBE_CHARS]):
             continue
@@ -51,11 +51,11 @@ def _first_words(text: str) -> str:
     return line[: _PROBE_CHARS // 2]
 
 
-def _candidates(tree: HtmlElement, descriptions: tuple[str, ...]) -> list[HtmlElement]:
+def _candidates(tree: HtmlElement, text: str, descriptions: tuple[str, ...]) -> list[HtmlElement]:
     found: list[HtmlElement] = []
     for description in descriptions:
         wanted = " ".join(description.split())
-        if len(wanted) < _MIN_CHARS:
+        if len(wanted) < _MIN_CHARS or wanted[:_PROBE_CHARS] in text:
             continue
         for piece in _SPELLED(tree, start=wanted[:_PROBE_CHARS])[:_CANDIDATE_LIMIT]:
             element = piece.getparent()

@@ -28,23 +28,39 @@ def drop_link_teasers(tree: HtmlElement) -> list[str]:
         The texts of what was removed, in order.
     """
     dropped: list[str] = []
-    _drop_single_links(tree, dropped)
-    _drop_lists(tree, dropped)
+    for link in list(tree.iter("a")):
+        text = text_of(link)
+        if 3 <= len(text) <= _TEASER_LIMIT_CHARS and _may_be_teaser(link, text):
+            _drop_single_link(link, text, dropped)
+    for found in list(tree.iter("ul", "ol")):
+        _drop_list(found, dropped)
     return dropped
 
 
-def _drop_single_links(tree: HtmlElement, dropped: list[str]) -> None:
-    for link in list(tree.iter("a")):
-        text = text_of(link)
-        if not 3 <= len(text) <= _TEASER_LIMIT_CHARS:
-            continue
-        block = _link_block(link, text)
-        if block is None:
-            continue
-        whole = text_of(block)
-        if is_capitals(text) or LEAD_IN.match(whole) or block.tag == "p" or (len(block) == 1 and block[0].tag == "p"):
-            dropped.append(whole)
-            remove(block)
+def _may_be_teaser(link: HtmlElement, text: str) -> bool:
+    """A cheap look, since most links of a page are its menus."""
+    parent = link.getparent()
+    if parent is None:
+        return False
+    if parent.tag == "p" or is_capitals(text) or LEAD_IN.match(text):
+        return True
+    around = parent.text
+    if around and LEAD_IN.match(around):
+        return True
+    if parent.tag in _INLINE_TAGS:
+        above = parent.getparent()
+        return above is not None and (above.tag == "p" or above.tag in _INLINE_TAGS or bool(above.text and LEAD_IN.match(above.text)))
+    return len(parent) == 1 and (above := parent.getparent()) is not None and above.tag == "p"
+
+
+def _drop_single_link(link: HtmlElement, text: str, dropped: list[str]) -> None:
+    block = _link_block(link, text)
+    if block is None:
+        return
+    whole = text_of(block)
+    if is_capitals(text) or LEAD_IN.match(whole) or block.tag == "p" or (len(block) == 1 and block[0].tag == "p"):
+        dropped.append(whole)
+        remove(block)
 
 
 def _link_block(link: HtmlElement, text: str) -> HtmlElement | None:
@@ -68,18 +84,19 @@ def _is_led_in(whole: str, link_text: str) -> bool:
     return len(whole) <= len(link_text) + _LEAD_IN_LIMIT_CHARS and LEAD_IN.match(whole) is not None
 
 
-def _drop_lists(tree: HtmlElement, dropped: list[str]) -> None:
-    for found in list(tree.iter("ul", "ol")):
-        items = [item for item in found if item.tag == "li"]
-        if len(items) < 2 or found.getparent() is None:
-            continue
-        texts = [text_of(item) for item in items]
-        total = sum(map(len, texts))
-        if total < _HEADLINE_MIN_CHARS * len(items):
-            continue
-        if all(_link_chars(item) >= _LINK_SHARE_MIN * len(text) for item, text in zip(items, texts, strict=True)):
-            dropped.extend(texts)
-            remove(found)
+def _drop_list(found: HtmlElement, dropped: list[str]) -> None:
+    items = [item for item in found if item.tag == "li"]
+    if len(items) < 2 or found.getparent() is None:
+        return
+    texts: list[str] = []
+    for item in items:
+        text = text_of(item)
+        if len(text) < _HEADLINE_MIN_CHARS // 2 or _link_chars(item) < _LINK_SHARE_MIN * len(text):
+            return
+        texts.append(text)
+    if sum(map(len, texts)) >= _HEADLINE_MIN_CHARS * len(items):
+        dropped.extend(texts)
+        remove(found)
 
 
 def text_of(element: HtmlElement) -> str:

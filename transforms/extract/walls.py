@@ -52,7 +52,7 @@ def is_refresh_stub(page: Page, text: str) -> bool:
 
 def is_consent_wall(text: str) -> bool:
     """Tells whether most sentences of a short text are about cookies and consent."""
-    if not text or len(text) > _WALL_LIMIT_CHARS:
+    if not text or len(text) > _WALL_LIMIT_CHARS or not _CONSENT.search(text):
         return False
     sentences = [s for s in re.split(r"(?<=[.!?。])\s+|\n+", text) if len(s) > 15]
     if not sentences:

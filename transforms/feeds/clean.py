@@ -15,6 +15,9 @@ from transforms import decoding
 
 SIZE_LIMIT = 15 * 1024 * 1024
 
+_MISUSED_LIMIT = 20_000
+_SAMPLE_BYTES = 256 * 1024
+
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -24,14 +27,13 @@ _MARKS = (
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']\s*([\w.:-]{1,40})", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
-_HIGH = bytes(range(128, 256))
 _LOW = bytes(range(128))
-# Windows-1252 between 0x80 and 0x9F, written as if these were code points.
-_C1 = {
+WINDOWS_CHARACTERS = {
     code: bytes([code]).decode("cp1252").encode("utf-8")
     for code in range(0x80, 0xA0)
     if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
+"""Windows-1252 between 0x80 and 0x9F as UTF-8: feeds write its bytes as if they were code points."""
 
 
 class CleanBytes(NamedTuple):
@@ -63,9 +65,9 @@ def clean_bytes(body: bytes, content_type: str | None = None) -> CleanBytes:
 
 def _without_misused(data: bytes) -> bytes:
     """Takes out code points that are no characters, and reads C1 controls as the Windows-1252 that they are."""
-    if re.search(rb"\xc2[\x80-\x9f]", data):
-        for code, right in _C1.items():
-            data = data.replace(b"\xc2%c" % code, right)
+    data = re.sub(
+        rb"\xc2([\x80-\x9f])", lambda match: WINDOWS_CHARACTERS.get(match[1][0], b""), data, count=_MISUSED_LIMIT
+    )
     for noncharacter in (b"\xef\xbf\xbe", b"\xef\xbf\xbf"):
         data = data.replace(noncharacter, b"")
     return data
@@ -98,8 +100,9 @@ def _to_utf8(body: bytes, content_type: str, warnings: list[str]) -> bytes:
     if body.isascii() and b"\x1b$" not in body:
         return body
     names = _declared_names(body, content_type)
-    stateful = names and names[0].startswith("iso2022") and b"\x1b$" in body
-    if not stateful and _is_utf8(body):
+    if names and names[0].startswith("iso2022") and b"\x1b" in body:
+        return body.decode(names[0], "replace").encode("utf-8", "replace")
+    if _is_utf8(body):
         return body
     text = _by_declaration(body, names, warnings)
     if text is None:
@@ -149,14 +152,16 @@ def _is_utf8(body: bytes) -> bool:
 
 def _by_declaration(body: bytes, names: list[str], warnings: list[str]) -> str | None:
     """Decodes by what is declared, if the bytes bear it out; UTF-8 is tried even if nobody names it."""
-    high = len(body.translate(None, _LOW))
+    first = re.search(rb"[\x80-\xff]", body)
+    sample = body[first.start() :][:_SAMPLE_BYTES] if first else b""
+    high = len(sample.translate(None, _LOW))
     trusted = not names or "utf-8" in names
     for name in dict.fromkeys(["utf-8", *names]):
-        text = body.decode(name, "replace")
-        bad = text.count("\ufffd")
+        bad = sample.decode(name, "replace").count("\ufffd")
         # Text in another encoding has hardly any valid UTF-8 in it; in a mixed file the greater part wins.
         if bad * (2 if name == "utf-8" and trusted else 10) <= high:
-            if bad:
+            text = body.decode(name, "replace")
+            if "\ufffd" in text:
                 warnings.append("bad_bytes_replaced")
             return text
     return None

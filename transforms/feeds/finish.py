@@ -10,12 +10,16 @@ from urllib.parse import urljoin, urlsplit
 from transforms.dates import ParsedDate, read_date
 from transforms.feeds import plain
 from transforms.feeds.identity import ItemFacts, item_keys
-from transforms.feeds.model import FeedItem, Link, ParsedFeed, RawFeed, RawItem
+from transforms.feeds.model import Enclosure, FeedItem, Link, ParsedFeed, RawFeed, RawItem
+from transforms.feeds.xml_media import length_of
 from transforms.urls import normal_form, to_fetchable
 
 URL_LENGTH_LIMIT = 2048
 
-_LONG_SUMMARY = 800
+_LONG_SUMMARY = 500
+_TEASER_TOTAL = 2_000_000
+"""Characters of HTML that are made plain for the teasers of one document."""
+
 _WEB_PAGE_TYPES = ("text/html", "application/xhtml+xml", "")
 _NO_PAGE_RELS = frozenset(
     {"self", "edit", "replies", "enclosure", "hub", "next", "previous", "license", "search", "icon"}
@@ -36,7 +40,8 @@ def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | 
     site, _ = best_link(raw.links, url)
     base = url or site
     language = _language(raw.language)
-    drafts = [_item(item, base, now, default_zone) for item in raw.items]
+    teaser_limit = max(600, min(plain.TEASER_LIMIT, _TEASER_TOTAL // (len(raw.items) or 1)))
+    drafts = [_item(item, base, teaser_limit, now, default_zone) for item in raw.items]
     pages = [normal_form(item.url) if item.url else None for item in drafts]
     facts = [
         ItemFacts(
@@ -68,14 +73,14 @@ def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | 
     )
 
 
-def _item(raw: RawItem, base: str | None, now: datetime, zone: str | None) -> FeedItem:
+def _item(raw: RawItem, base: str | None, teaser_limit: int, now: datetime, zone: str | None) -> FeedItem:
     warnings: list[str] = []
     url, link_raw = best_link(raw.links, base)
     if url is None and link_raw is not None:
         warnings.append("bad_link")
     published, published_raw = _date(raw.published, "published", now, zone, warnings)
     updated, updated_raw = _date(raw.updated, "updated", now, zone, warnings)
-    summary = plain.markup_text(raw.summary_html) if raw.summary_html else None
+    summary = plain.markup_text(raw.summary_html, teaser_limit) if raw.summary_html else None
     content = raw.content_html
     if content is None and raw.summary_html and summary and len(summary) >= _LONG_SUMMARY:
         content = raw.summary_html  # the description carries the whole story
@@ -92,13 +97,26 @@ def _item(raw: RawItem, base: str | None, now: datetime, zone: str | None) -> Fe
         updated=updated,
         updated_raw=updated_raw,
         categories=raw.categories,
-        enclosures=raw.enclosures,
+        enclosures=_enclosures(raw, base),
         image_url=absolute(raw.image_url, base) if raw.image_url else None,
         language=_language(raw.language),
         warnings=tuple(warnings),
         link_raw=link_raw,
         image_caption=raw.image_caption,
     )
+
+
+def _enclosures(raw: RawItem, base: str | None) -> tuple[Enclosure, ...]:
+    """All enclosed files once, with absolute addresses; what is no http(s) address is left out."""
+    links = [link for link in raw.links if link.rel == "enclosure"]
+    files = [Enclosure(_within(link.base, link.href) or "", link.type, length_of(link.length)) for link in links]
+    files += raw.enclosures
+    found: dict[str, Enclosure] = {}
+    for file in files:
+        address = absolute(file.url, base)
+        if address:
+            found.setdefault(address, file._replace(url=address))
+    return tuple(found.values())
 
 
 def best_link(links: tuple[Link, ...], base: str | None) -> tuple[str | None, str | None]:
@@ -114,12 +132,21 @@ def best_link(links: tuple[Link, ...], base: str | None) -> tuple[str | None, st
     for link in sorted(links, key=_rank):
         if _rank(link) >= 100:
             break
-        address = absolute(link.href, base, keep_relative=link.rel in ("guid", "id", "about"))
+        address = absolute(link.href, _within(base, link.base), keep_relative=link.rel in ("guid", "id", "about"))
         if address is not None:
             return address, link.href
         if link.rel == "alternate":
             written = written or link.href
     return None, written
+
+
+def _within(base: str | None, inner: str) -> str | None:
+    if not inner:
+        return base
+    try:
+        return urljoin(base or "", inner)
+    except ValueError:
+        return base
 
 
 def _rank(link: Link) -> int:
@@ -168,13 +195,13 @@ def _date(
 
 
 def _shared_pages(pages: list[str | None], keys: list[str], site: str | None) -> set[str]:
-    """Pages that hold no story of their own: a front page, or a page that three entries and more share."""
+    """Pages that hold no story of their own: front pages, and pages that three entries and more share."""
     users: dict[str, set[str]] = defaultdict(set)
     for page, key in zip(pages, keys, strict=True):
         if page:
             users[page].add(key)
     home = normal_form(site) if site else ""
-    return {page for page, found in users.items() if len(found) > 2 or (len(found) > 1 and _is_front(page, home))}
+    return {page for page, found in users.items() if len(found) > 2 or _is_front(page, home)}
 
 
 def _is_front(page: str, home: str) -> bool:

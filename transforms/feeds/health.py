@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from transforms.feeds.memory import PollMemory, from_json
 from transforms.feeds.schedule import SILENT_AFTER, is_gone
 from transforms.records import FeedSource, Fetch
+from transforms.urls import url_key
 
 PROBLEMS = {
     "gone": "The server has said for at least three days that the feed is gone (410).",
@@ -29,6 +30,7 @@ PROBLEMS = {
 
 SUCCESSES = frozenset({"ok", "not_modified"})
 _FAILING_AFTER = timedelta(days=1)
+_NEVER_WORKED = 3
 _GAP_COUNTS_FOR = timedelta(days=1)
 _SILENT_AT_LEAST = timedelta(days=1)
 _RHYTHM_TIMES = 3
@@ -129,26 +131,27 @@ def _problems(
 ) -> Iterable[str]:
     if is_gone(memory.gone_count, memory.gone_first_at, now):
         yield "gone"
-    elif health.failures and health.last_success_at is None:
-        if health.failures >= 3:
-            yield "never_worked"
-    elif health.failures and health.last_success_at is not None and now - health.last_success_at >= _FAILING_AFTER:
+    elif health.last_success_at is None and health.failures >= _NEVER_WORKED:
+        yield "never_worked"
+    elif health.failures and health.last_success_at and now - health.last_success_at >= _FAILING_AFTER:
         yield "failing"
-    if health.moved_to:
+    if health.moved_to and url_key(health.moved_to) != url_key(health.feed_url):  # the same by https is no trouble
         yield "moved"
     if not health.failures:
-        yield from _silence(health, polls, gaps_between, now)
+        yield from _silence(health, memory, polls, gaps_between, now)
     if any(poll.gap_suspected and now - poll.started_at <= _GAP_COUNTS_FOR for poll in polls):
         yield "gap"
 
 
-def _silence(health: FeedHealth, polls: Sequence[Fetch], gaps_between: list[timedelta], now: datetime) -> Iterable[str]:
+def _silence(
+    health: FeedHealth, memory: PollMemory, polls: Sequence[Fetch], gaps_between: list[timedelta], now: datetime
+) -> Iterable[str]:
     """Yields at most one problem of a feed that answers but brings nothing."""
     counts = [poll.entries_seen for poll in polls if poll.entries_seen is not None]
     if counts and counts[-1] == 0 and any(counts):
         yield "emptied"
         return
-    quiet_since = health.last_news_at or polls[0].started_at
+    quiet_since = health.last_news_at or memory.first_at or polls[0].started_at
     quiet_for = now - quiet_since
     if quiet_for > SILENT_AFTER:
         yield "stale"

@@ -103,7 +103,7 @@ def held_hosts(feeds: Mapping[str, FeedState], now: datetime) -> dict[str, datet
     """Returns the hosts that are to be left alone as a whole, and until when.
 
     A wish to wait is one of the address that it came from. It is taken for the host's if it was repeated, by
-    the same feed or another one: https servers of many feeds would be shut out by one of them otherwise.
+    the same feed or another one: one busy feed must not shut out all others of a large host.
     """
     until: dict[str, datetime] = {}
     refusals: dict[str, int] = {}
@@ -131,22 +131,33 @@ def poll_host(host: str, sources: Sequence[FeedSource], tools: PollTools) -> Ite
     if len(due) < len(kept):
         yield Tally("poll", "not_due", len(kept) - len(due))
     due.sort(key=lambda source: _waits_since(source, tools.feeds))
+    yield from _poll_in_turn(host, due, tools)
+
+
+def _poll_in_turn(host: str, due: Sequence[FeedSource], tools: PollTools) -> Iterator[PollResult | Tally]:
     started_s, failures, refusals = time.monotonic(), 0, 0
+    answered: set[str] = set()
     for position, source in enumerate(due):
         held_until = tools.asker.gate.held_until(host)
         is_held = held_until is not None and held_until > tools.run.now()
         if is_held or time.monotonic() - started_s > tools.host_time_budget_s:
             yield Tally("poll", "postponed", len(due) - position)
             return
+        if url_key(source.url) in answered:
+            yield Tally("poll", "duplicate_feed", 1)  # another feed of this run has just led there
+            continue
         state = state_of(source, tools.feeds)
         if failures >= BREAKER_FAILURES:
             yield host_down(source, state, tools.run)
             continue
         result = poll(source, state, asker=tools.asker, limits=tools.limits, run=tools.run, known=tools.known)
-        failures = failures + 1 if result.row.outcome in _HOST_FAILURES else 0
-        refusals += result.row.retry_after_until is not None
-        if refusals >= LIMITED_ANSWERS and result.row.retry_after_until is not None:
-            tools.asker.gate.hold(host, result.row.retry_after_until)
+        row = result.row
+        failures = failures + 1 if row.outcome in _HOST_FAILURES and row.redirects == 0 else 0
+        refusals += row.retry_after_until is not None
+        if refusals >= LIMITED_ANSWERS and row.retry_after_until is not None:
+            tools.asker.gate.hold(host, row.retry_after_until)
+        if row.outcome == "ok" and row.final_url:
+            answered.add(url_key(row.final_url))
         yield result
 
 

@@ -100,12 +100,11 @@ def _entry(item: FeedItem, source: FeedSource, feed_url: str, *, with_updated: b
     content = item.content_html
     if item.url is None and content is None and item.summary:
         content = f"<p>{html.escape(item.summary, quote=False)}</p>"
-    own_page = item.url if not (item.link_shared and content) else None
-    is_apart = own_page is None or item.link_shared
+    page = None if item.link_shared and content else item.url
     updated = item.updated.instant if item.updated else None
     return Entry(
-        url=own_page,
-        url_key=key_without_page(source.source_id, item.key) if is_apart or own_page is None else url_key(own_page),
+        url=page,
+        url_key=key_without_page(source.source_id, item.key) if page is None or item.link_shared else url_key(page),
         entry_version=entry_version(item.title, text[:_VERSION_TEXT], updated if with_updated else None),
         source_id=source.source_id,
         discovered_via="feed",

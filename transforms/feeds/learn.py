@@ -79,7 +79,10 @@ def learn(asked: Asked, news: News) -> PollMemory:
     memory = asked.memory._replace(note=asked.answer.note)
     if not asked.succeeded:
         return _after_failure(asked, memory)
-    memory = memory._replace(succeeded_at=asked.at, successes=memory.successes + 1, weight=0.0, refusals=0)
+    first_at = memory.first_at or asked.at
+    memory = memory._replace(
+        first_at=first_at, succeeded_at=asked.at, successes=memory.successes + 1, weight=0.0, refusals=0
+    )
     if _asked_as_configured(asked):
         memory = _with_move(asked, memory)._replace(gone_count=0, gone_first_at=None)
     if asked.answer.feed is not None:
@@ -91,7 +94,7 @@ def learn(asked: Asked, news: News) -> PollMemory:
         seen_share=1.0 if asked.answer.outcome == "not_modified" else news.overlap_ratio,
         successes=memory.successes,
         off_schedule_s=(asked.at - due_at).total_seconds() if due_at else 0.0,
-        silent_for=asked.at - (memory.news_at or asked.at),
+        silent_for=asked.at - (memory.news_at or first_at),
     )
     return memory._replace(adaptive_s=adaptive_s)
 
@@ -139,8 +142,10 @@ def _after_document(asked: Asked, memory: PollMemory, news: News) -> PollMemory:
     feed, final_url = asked.answer.feed, asked.answer.exchange.final_url
     assert feed is not None
     seen = sketch(news.keys)
+    if asked.answer.partial or not seen:  # a document that lost all its entries says nothing of the next one
+        seen = merged(memory.seen, seen)
     return memory._replace(
-        seen=merged(memory.seen, seen) if asked.answer.partial else seen,
+        seen=seen,
         kind=feed.kind,
         whole_at=asked.at,
         news_at=asked.at if news.new else memory.news_at,

@@ -29,7 +29,7 @@ class PollMemory(NamedTuple):
         seen: Short hashes of the entries of the last document, the smallest ``SKETCH_SIZE`` of them, sorted.
         kind: What the last document was (``rss``, ``sitemap_index`` ...).
         note: What was wrong with the last poll, in a word or two; ``None`` if nothing.
-        succeeded_at: Last poll that succeeded.
+        first_at: First poll that succeeded; ``succeeded_at`` the last one.
         whole_at: Last poll that brought a whole document (no 304).
         news_at: Last poll that brought an entry not seen before.
         successes: Successful polls in a row.
@@ -46,6 +46,7 @@ class PollMemory(NamedTuple):
     seen: tuple[str, ...] = ()
     kind: str | None = None
     note: str | None = None
+    first_at: datetime | None = None
     succeeded_at: datetime | None = None
     whole_at: datetime | None = None
     news_at: datetime | None = None

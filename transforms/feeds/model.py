@@ -48,7 +48,7 @@ class FeedItem(NamedTuple):
         warnings: Codes, such as ``published_unreadable`` or ``bad_link``.
         link_raw: The link as written, if ``url`` could not be made of it.
         image_caption: Text that belongs to the picture, not to the story.
-        link_shared: Whether other entries of the document lead to the same page, which then is no address of one story.
+        link_shared: Whether the page holds no story of its own: a front page, or one that several entries lead to.
     """
 
     key: str
@@ -117,12 +117,13 @@ ITEM_LIMIT = 2000
 
 
 class Link(NamedTuple):
-    """A link of an entry, its address already joined with the ``xml:base`` around it."""
+    """A link of an entry as written; ``base`` is the ``xml:base`` around it."""
 
     href: str
     rel: str = "alternate"
     type: str | None = None
     length: str | None = None
+    base: str = ""
 
 
 class RawItem(NamedTuple):

@@ -113,7 +113,7 @@ def _taken(asked: Asked, limits: PollLimits) -> TakenItems | None:
 def _row(asked: Asked, news: News, memory: PollMemory) -> Fetch:
     source, previous, answer = asked.source, asked.previous, asked.answer
     exchange, whole = answer.exchange, answer.feed is not None
-    etag, last_modified = _validators_to_keep(asked)
+    etag, last_modified = _validators_to_keep(asked, news)
     failures = 0 if asked.succeeded else (previous.failures if previous else 0) + 1
     until = exchange.retry_after_until if answer.outcome in ("rate_limited", "server_error") else None
     url = without_credentials(source.url)
@@ -145,10 +145,11 @@ def _row(asked: Asked, news: News, memory: PollMemory) -> Fetch:
     )
 
 
-def _validators_to_keep(asked: Asked) -> tuple[str | None, str | None]:
+def _validators_to_keep(asked: Asked, news: News) -> tuple[str | None, str | None]:
     """Returns ETag and Last-Modified for the next request.
 
-    Those of a whole document replace all before; a 304 may name newer ones; a failure leaves them alone.
+    Those of a whole document replace all before; a 304 may name newer ones; a failure leaves them alone. A
+    document without entries is not believed: it may be damaged, and a 304 would keep us from the next.
     """
     previous = asked.previous
     kept = (previous.etag, previous.last_modified) if previous else (None, None)
@@ -157,7 +158,7 @@ def _validators_to_keep(asked: Asked) -> tuple[str | None, str | None]:
     etag, last_modified = received_validators(asked.answer.exchange.headers, asked.at)
     if asked.answer.outcome == "not_modified":
         return etag or kept[0], last_modified or kept[1]
-    return etag, last_modified
+    return (etag, last_modified) if news.keys else (None, None)
 
 
 def _next_due_at(asked: Asked, memory: PollMemory, failures: int, until: datetime | None) -> datetime:

@@ -40,7 +40,6 @@ def _filled(mine: RawItem, other: RawItem) -> RawItem:
         links=mine.links or other.links,
         title=mine.title or other.title,
         summary_html=mine.summary_html if has_text else other.summary_html,
-        content_html=mine.content_html if has_text else other.content_html,
         authors=mine.authors or other.authors,
         published=mine.published or (other.published if not mine.updated else ()),
         categories=mine.categories or other.categories,

@@ -35,16 +35,12 @@ class PollSettings(NamedTuple):
         due_now: Polls every feed whatever its schedule; Retry-After and the host's gap still hold.
         max_age_s: Entries that were published or updated earlier are left aside.
         max_items_per_feed: Entries taken of one document, newest first; the rest is put off.
-        poll_interval_s, robots_for_feeds: Defaults of the configuration; each ``FeedSource`` holds what they
-            came to for it, and only that counts.
     """
 
     fetch: FetchSettings
     due_now: bool = False
     max_age_s: float = 7 * 86400.0
     max_items_per_feed: int = 50
-    poll_interval_s: float = 900.0
-    robots_for_feeds: bool = False
 
 
 class PolledFeeds(NamedTuple):

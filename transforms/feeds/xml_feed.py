@@ -12,6 +12,7 @@ import html
 import itertools
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from lxml import etree
 
@@ -22,7 +23,7 @@ from transforms.feeds.xml_links import LinkReader
 from transforms.feeds.xml_media import enclosures_of, media_of
 from transforms.feeds.xml_names import Fields, Name, Names, attribute, inner_html, language_of, text_of
 
-Element = etree._Element
+Element: TypeAlias = etree._Element
 _LIST_LIMIT = 50
 _SAME_LIMIT = 4
 """Elements for one thing that are tried, such as dates."""
@@ -139,10 +140,9 @@ class _Reader:
     def _item(self, item: Element) -> RawItem:
         fields = self._names.fields(item)
         media = media_of(fields, self._names)
-        links = self._links.of(fields, item)
         return RawItem(
             id=next(iter(_texts(fields, _IDS)), None) or self._links.about(item),
-            links=links,
+            links=self._links.of(fields, item),
             title=self._title(fields) or media.title,
             summary_html=next((text for e in _chosen(fields, _SUMMARIES) if (text := self._markup(e))), None),
             content_html=next((text for e in _chosen(fields, _CONTENTS) if (text := self._markup(e))), None),
@@ -150,7 +150,7 @@ class _Reader:
             published=_texts(fields, _PUBLISHED),
             updated=_texts(fields, _UPDATED),
             categories=_categories(fields),
-            enclosures=enclosures_of(fields, links),
+            enclosures=enclosures_of(fields),
             image_url=media.image_url,
             image_caption=media.caption,
             language=next(iter(_texts(fields, _LANGUAGES)), "") or language_of(item) or None,
@@ -239,7 +239,10 @@ def person_name(text: str) -> str | None:
     """Returns the name in ``mail (Name)``, ``Name <mail>`` or a name alone; a bare mail address as it is."""
     text = plain.unescape(plain.one_line(text[: 2 * _NAME_LIMIT]))[:_NAME_LIMIT]
     match = _MAIL_FIRST.fullmatch(text) or _MAIL_LAST.fullmatch(text)
-    return (match[1] if match else text).strip(" ,;") or None
+    if not match and "@" in text and len(text) == _NAME_LIMIT:
+        return None
+    name = re.sub(r"^by\s+", "", match[1] if match else text, flags=re.IGNORECASE)
+    return name.strip(" ,;") or None
 
 
 def _categories(fields: Fields) -> tuple[str, ...]:

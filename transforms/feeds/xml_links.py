@@ -5,6 +5,7 @@ Which link is the address of the story is decided in ``finish.py``.
 
 from __future__ import annotations
 
+from typing import TypeAlias
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -17,7 +18,7 @@ _ABOUT = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}about"
 _LINK_LIMIT = 20
 _LENGTH_LIMIT = 4096
 
-Element = etree._Element
+Element: TypeAlias = etree._Element
 
 
 class LinkReader:
@@ -33,17 +34,18 @@ class LinkReader:
         found: list[Link] = []
         for name in (("", "link"), ("atom", "link")):
             found += [link for e in fields.get(name, [])[:_LINK_LIMIT] if (link := self._link(e))]
-        found += [Link(self._joined(e, text_of(e)), "guid") for e in fields.get(("", "guid"), [])[:1] if _is_link(e)]
+        found += [Link(text_of(e), "guid") for e in fields.get(("", "guid"), [])[:1] if _is_address(e)]
         for space in ("", "atom"):
-            found += [Link(self._joined(e, text_of(e)), "id") for e in fields.get((space, "id"), [])[:1]]
-            for element in fields.get((space, "content"), [])[:1]:
-                if source := attribute(element, "src"):
-                    found.append(Link(self._joined(element, source), "content", attribute(element, "type") or None))
+            found += [Link(text_of(e), "id") for e in fields.get((space, "id"), [])[:1]]
+            found += [
+                Link(source, "content", attribute(e, "type") or None, base=self._base(e))
+                for e in fields.get((space, "content"), [])[:1]
+                if (source := attribute(e, "src"))
+            ]
         found += [Link(text_of(e), "origlink") for e in fields.get(("feedburner", "origlink"), [])[:1]]
         about = self.about(item) if item is not None else None
-        if about:
-            found.append(Link(about, "about"))
-        return tuple(link._replace(href=link.href.strip()) for link in found if link.href.strip())
+        found += [Link(about, "about")] if about else []
+        return tuple(link._replace(href=link.href.strip()[:_LENGTH_LIMIT]) for link in found if link.href.strip())
 
     def about(self, item: Element) -> str | None:
         """Returns ``rdf:about`` of an item."""
@@ -55,23 +57,25 @@ class LinkReader:
             return None
         rel = attribute(element, "rel").lower().removeprefix("http://www.iana.org/assignments/relation/")
         kind = attribute(element, "type").lower().partition(";")[0].strip()
-        return Link(self._joined(element, href), rel or "alternate", kind or None, attribute(element, "length") or None)
+        length = attribute(element, "length") or None
+        return Link(href, rel or "alternate", kind or None, length, self._base(element))
 
-    def _joined(self, element: Element, href: str) -> str:
-        """Joins an address with the ``xml:base`` values around it (RFC 3986 section 5.1.1)."""
-        href = href.strip()[:_LENGTH_LIMIT]
+    def _base(self, element: Element) -> str:
+        """Returns the ``xml:base`` that holds for an element (RFC 3986 section 5.1.1)."""
         if not self._has_bases:
-            return href
+            return ""
         parent = element.getparent()
         if parent is not None and parent is not self._last_parent:
             self._last_parent, self._last_base = parent, _base_of(parent)
-        return _join(_join(self._last_base, element.get(XML_BASE) or ""), href)
+        own = element.get(XML_BASE)
+        return _join(self._last_base, str(own)) if own else self._last_base
 
 
 def _base_of(element: Element) -> str:
     base = ""
     for node in (element, *element.iterancestors()):
-        base = _join(node.get(XML_BASE) or "", base)
+        if own := node.get(XML_BASE):
+            base = _join(str(own), base)
     return base
 
 
@@ -82,5 +86,5 @@ def _join(base: str, href: str) -> str:
         return href
 
 
-def _is_link(guid: Element) -> bool:
+def _is_address(guid: Element) -> bool:
     return attribute(guid, "ispermalink").lower() != "false"

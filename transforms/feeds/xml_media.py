@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from lxml import etree
 
 from transforms.feeds import plain
-from transforms.feeds.model import Enclosure, Link
+from transforms.feeds.model import Enclosure
 from transforms.feeds.xml_names import Fields, Names, attribute, text_of
 
-Element = etree._Element
+Element: TypeAlias = etree._Element
 
 _NODE_LIMIT = 300
 _ENCLOSURE_LIMIT = 20
@@ -71,16 +71,15 @@ def _picture_text(element: Element) -> str:
     return text if text.strip().startswith(("http:", "https:", "/")) else ""
 
 
-def enclosures_of(fields: Fields, links: tuple[Link, ...]) -> tuple[Enclosure, ...]:
-    """Returns the files that an item encloses (RSS ``enclosure``, Atom ``rel="enclosure"``)."""
-    found = [
-        Enclosure(url, attribute(e, "type") or None, _length(attribute(e, "length")))
+def enclosures_of(fields: Fields) -> tuple[Enclosure, ...]:
+    """Returns the files that RSS ``enclosure`` elements name; those of Atom are links."""
+    return tuple(
+        Enclosure(url, attribute(e, "type") or None, length_of(attribute(e, "length")))
         for e in fields.get(("", "enclosure"), [])[:_ENCLOSURE_LIMIT]
         if (url := attribute(e, "url") or attribute(e, "href"))
-    ]
-    found += [Enclosure(link.href, link.type, _length(link.length or "")) for link in links if link.rel == "enclosure"]
-    return tuple(found[:_ENCLOSURE_LIMIT])
+    )
 
 
-def _length(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else None
+def length_of(text: str | None) -> int | None:
+    """Returns a size in bytes; ``None`` for what is no number."""
+    return int(text) if text and re.fullmatch(r"[0-9]{1,15}", text) else None

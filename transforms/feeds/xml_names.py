@@ -6,7 +6,6 @@ elements of a feed's own vocabulary have the space ``""``, whatever RSS version 
 
 from __future__ import annotations
 
-import html
 import itertools
 import re
 
@@ -52,6 +51,7 @@ XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _NODE_LIMIT = 5000
 _NAMESPACE = re.compile(r"\sxmlns(?::[\w.-]{1,60})?=\"[^\"<]*\"")
+_VOID_END = re.compile(r"</(?:area|br|col|embed|hr|img|input|source|track|wbr)>", re.IGNORECASE)
 _PREFIXED = re.compile(r"<(/?)[A-Za-z_][\w.-]{0,60}:(?=[A-Za-z])")
 
 Name = tuple[str, str]
@@ -117,10 +117,9 @@ def text_of(element: etree._Element) -> str:
 
 def inner_html(element: etree._Element) -> str:
     """Returns what is inside an element as HTML, without namespaces (xhtml content, unescaped descriptions)."""
-    parts = [html.escape(element.text or "", quote=False)]
-    parts += [etree.tostring(child, encoding="unicode", method="html") for child in element.iterchildren()]
-    markup = _NAMESPACE.sub("", "".join(parts))
-    return _PREFIXED.sub(r"<\1", markup)
+    markup = etree.tostring(element, encoding="unicode", method="html", with_tail=False)
+    markup = _VOID_END.sub("", _PREFIXED.sub(r"<\1", _NAMESPACE.sub("", markup)))
+    return markup.partition(">")[2].rpartition("<")[0]
 
 
 def attribute(element: etree._Element, name: str) -> str:
@@ -128,7 +127,7 @@ def attribute(element: etree._Element, name: str) -> str:
     value = element.get(name)
     if value is None:
         value = next((str(text) for key, text in element.attrib.items() if _split(str(key))[1].lower() == name), "")
-    return value.strip()
+    return str(value).strip()
 
 
 def language_of(element: etree._Element) -> str:

@@ -7,7 +7,9 @@ bounded number of places; what is left of the damage the parser's recovery deals
 
 from __future__ import annotations
 
+import html
 import html.entities
+import itertools
 import re
 from xml.sax.saxutils import escape, quoteattr
 
@@ -20,7 +22,10 @@ SIZE_LIMIT = 4 * 1024 * 1024
 _ENTITY_GROWTH_LIMIT = 1_000_000
 _TAG_LENGTH_LIMIT = 20_000
 
-_DECLARATION = re.compile(rb"<!ENTITY\s+([\w.-]{1,60})\s+(?:\"([^\"<>&]{0,500})\"|'([^'<>&]{0,500})')\s*>")
+_DECLARATION = re.compile(
+    rb"<!ENTITY\s+([\w.-]{1,60})\s+(?:\"([^\"]{0,500})\"|'([^']{0,500})'|(?:SYSTEM|PUBLIC)\b)", re.IGNORECASE
+)
+_PLAIN_VALUE = re.compile(r"(?:[^<&]|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|lt|gt|amp|quot|apos);)*", re.IGNORECASE)
 _AMPERSAND = (
     rb"&(?!(?:lt|gt|amp|quot|apos);)"
     rb"(?:#(?:[0-9]{1,9}|[xX][0-9a-fA-F]{1,8});(?:&#(?:[0-9]{5}|[xX][dD][c-fC-F][0-9a-fA-F]{2});)?"
@@ -66,17 +71,18 @@ UNDECLARED = "urn:undeclared:"
 
 
 def entity_declarations(head: bytes) -> dict[str, str]:
-    """Returns the plain entities that a document type declares; none that hold others, so nothing can grow.
+    """Returns the entities that a document type declares.
+
+    One that holds other entities or markup, or that lies outside, is empty: so nothing can grow, and nothing is loaded.
 
     Args:
         head: What stands before the first element.
     """
     found: dict[str, str] = {}
-    for match in _DECLARATION.finditer(head[:200_000]):
-        value = match[2] if match[2] is not None else match[3]
-        found.setdefault(match[1].decode("ascii", "replace"), value.decode("utf-8", "replace"))
-        if len(found) >= 200:
-            break
+    for match in itertools.islice(_DECLARATION.finditer(head[:200_000]), 200):
+        value = (match[2] or match[3] or b"").decode("utf-8", "replace")
+        plain = html.unescape(value) if _PLAIN_VALUE.fullmatch(value) else ""
+        found.setdefault(match[1].decode("ascii", "replace"), plain)
     return found
 
 
@@ -141,7 +147,7 @@ class _Mender:
         if place.startswith(b"<!["):
             return place if place.endswith(b"]]>") else place + b"]]>"
         if place.startswith((b"<!--", b"<?")):
-            return b""
+            return b"\n" * place.count(b"\n")  # lines of what follows stay what they are
         if place.startswith(b"<"):
             return b"&lt;" if place == b"<" else self._mend_tag(place)
         return self._mend_reference(match)

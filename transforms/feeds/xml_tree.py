@@ -13,12 +13,16 @@ from lxml import etree
 
 from transforms.feeds import xml_repair
 from transforms.feeds.classify import Kind
+from transforms.feeds.clean import WINDOWS_CHARACTERS
 from transforms.feeds.model import ITEM_LIMIT
 
-MARKUP_LIMIT = 150_000
+MARKUP_LIMIT = 100_000
 """Tags, and besides attributes, that are read of one document."""
 
 _NAMESPACE_LIMIT = 1000
+_MISUSED_LIMIT = 50_000
+_PIECE_BYTES = 64 * 1024
+_COMPLEX_SIZE_LIMIT = 2 * 1024 * 1024
 _C1_REFERENCE = re.compile(rb"&#(?:(1[2-5][0-9])|[xX]([89][0-9a-fA-F]));")
 _ITEM_NAMES = {"atom": b"entry", "sitemap": b"url", "sitemap_index": b"sitemap"}
 
@@ -41,13 +45,12 @@ def read_tree(data: bytes, kind: Kind) -> Tree:
     warnings: list[str] = []
     data = _within_limits(data, _ITEM_NAMES.get(kind.name, b"item"), warnings)
     if _C1_REFERENCE.search(data):
-        data = _C1_REFERENCE.sub(_from_windows, data, count=xml_repair.PLACE_LIMIT)
-    root = next(
-        (root for end in _ends(data, warnings) if (root := _parse(data + end, recover=False)) is not None), None
-    )
-    if root is None:
-        if not warnings:
-            warnings.append("cut_off" if xml_repair.is_cut_off(data) else "xml_repaired")
+        data = _C1_REFERENCE.sub(_from_windows, data, count=_MISUSED_LIMIT)
+    root = next((root for end in _ends(data, warnings) if (root := _parse(data + end)) is not None), None)
+    if root is None and warnings == ["too_complex"]:
+        root = _parse(data[:_COMPLEX_SIZE_LIMIT], recover=True)
+    elif root is None:
+        warnings.append("cut_off" if xml_repair.is_cut_off(data) and not warnings else "xml_repaired")
         root = _parse(xml_repair.repair(data, xml_repair.entity_declarations(head)), recover=True)
     return Tree(root, tuple(warnings))
 
@@ -63,11 +66,10 @@ def _ends(data: bytes, warnings: list[str]) -> list[bytes]:
 
 
 def _from_windows(match: re.Match[bytes]) -> bytes:
-    code = int(match[1]) if match[1] else int(match[2], 16)
-    return bytes([code]).decode("cp1252", "ignore").encode() if 0x80 <= code < 0xA0 else match[0]
+    return WINDOWS_CHARACTERS.get(int(match[1]) if match[1] else int(match[2], 16), match[0])
 
 
-def _parse(data: bytes, recover: bool) -> etree._Element | None:
+def _parse(data: bytes, recover: bool = False) -> etree._Element | None:
     # huge_tree off: libxml2 then refuses more than 256 levels and texts over 10 MB.
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -80,25 +82,30 @@ def _parse(data: bytes, recover: bool) -> etree._Element | None:
         remove_pis=True,
     )
     try:
-        return etree.fromstring(data, parser)
+        if recover:
+            return etree.fromstring(data, parser)
+        # In pieces, so that it stops at the first error instead of counting them all.
+        for start in range(0, len(data), _PIECE_BYTES):
+            parser.feed(data[start : start + _PIECE_BYTES])
+        return parser.close()
     except (etree.XMLSyntaxError, ValueError, AssertionError):
         return None
 
 
 def _within_limits(data: bytes, item_name: bytes, warnings: list[str]) -> bytes:
     """Cuts a document before the item, the tag or the namespace that is one too many."""
-    if data.count(b"<") > ITEM_LIMIT:
-        items = re.finditer(rb"<(?:[\w.-]{1,20}:)?%s(?=[\s>/])" % item_name, data, re.IGNORECASE)
-        for count, match in enumerate(items):
-            if count == ITEM_LIMIT:
-                data = data[: match.start()]
-                warnings.append("too_many_items")
-                break
     if data.count(b"<") > MARKUP_LIMIT or data.count(b'="') + data.count(b"='") > MARKUP_LIMIT:
         end = _markup_end(data)
         if end < len(data):
             data = data[:end]
             warnings.append("too_complex")
+    if data.count(b"<") > ITEM_LIMIT:
+        items = re.finditer(rb"<(?:[\w.-]{1,20}:)?%s(?=[\s>/])" % item_name, data, re.IGNORECASE)
+        for count, match in enumerate(items):
+            if count == ITEM_LIMIT:
+                data = data[: match.start()]
+                warnings[:] = ["too_many_items"]
+                break
     if data.count(b"xmlns") > _NAMESPACE_LIMIT:
         data = re.sub(rb"\sxmlns(?::[\w.-]{1,60})?\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')", b"", data)
         warnings.append("too_complex")

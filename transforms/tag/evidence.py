@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from transforms.tag.matcher import FieldHits, Hit, Matcher, Span, spans_overlap
+from transforms.tag.matcher import FieldHits, Hit, Matcher
 from transforms.tag.model import Conditions, Near, Phrase, Taxonomy
+from transforms.tag.spans import Span
 from transforms.tag.words import Words
 
 _LONGEST_TOKEN = 40
@@ -37,7 +38,7 @@ class Evidence:
         ]
 
     def _counts(self, found: FieldHits, hit: Hit) -> bool:
-        if spans_overlap(hit.start, hit.end, found.exclusions.get(hit.topic, ())):
+        if hit.topic in found.exclusions and found.exclusions[hit.topic].overlaps(hit.start, hit.end):
             return False
         own, topic = hit.term.conditions, self._taxonomy.topics[hit.topic].conditions
         return (not any(own) or self._holds(own, found, hit)) and (not any(topic) or self._holds(topic, found, hit))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ from transforms.tag import edges, teasers
 from transforms.tag.fold import SearchText, written_letters
 from transforms.tag.guard import is_address
 from transforms.tag.model import Phrase, Taxonomy, Term
-from transforms.tag.patterns import CONTEXT, EXCLUSION, PatternSet, Use, make_patterns
+from transforms.tag.patterns import CONTEXT, TERM, PatternSet, Use, make_patterns
+from transforms.tag.spans import Span, SpanSet
 
 TEXT_LIMIT = 2_000_000
 """Characters of a text that are searched; more is no article, and the rest is left unread."""
@@ -27,8 +28,6 @@ TEXT_LIMIT = 2_000_000
 CANDIDATE_LIMIT = 50_000
 _FAST_AUTOMATON_CHARACTERS = 100_000
 _BREAK = re.compile(r"\s*[\r\n\x0b\x0c\x85\u2028]\s*")
-
-Span = tuple[int, int]
 
 
 class Hit(NamedTuple):
@@ -61,7 +60,7 @@ class FieldText:
         self.is_cut = len(original) > TEXT_LIMIT
         self.search = SearchText(self.original)
         self.has_hashtags = "#" in self.search.text
-        self._boilerplate = sorted((item.start, item.end) for item in boilerplate)
+        self._boilerplate = SpanSet((item.start, item.end) for item in boilerplate)
         self._line: tuple[int, int, bool, bool] = (0, -1, False, False)
 
     def line_is_shouted(self, position: int) -> bool:
@@ -70,7 +69,7 @@ class FieldText:
 
     def is_boilerplate(self, start: int, end: int) -> bool:
         """Tells whether a stretch is no part of the story."""
-        if self._boilerplate and spans_overlap(start, end, self._boilerplate):
+        if self._boilerplate.overlaps(start, end):
             return True
         return self.name == "text" and self._line_at(start)[3]
 
@@ -93,7 +92,7 @@ class FieldHits:
     def __init__(self, field: FieldText) -> None:
         self.field = field
         self.hits: list[Hit] = []
-        self.exclusions: dict[int, list[Span]] = {}
+        self.exclusions: dict[int, SpanSet] = {}
         self.is_cut = field.is_cut
         self._candidates: dict[int, list[_Candidate]] = {}
         self._contexts: dict[int, list[Span]] = {}
@@ -115,13 +114,37 @@ class FieldHits:
         return found
 
     def _judge(self, candidate: _Candidate) -> Span | None:
-        field, (use, first, last) = self.field, candidate
-        start, end = field.search.span(first, last)
-        if is_address(field.original, start, end) or breaks_paragraph(field.original, start, end, use):
+        field, use = self.field, candidate[0]
+        span = self.span(candidate)
+        if span is None or field.is_boilerplate(*span):
             return None
-        if use.case_exact and (field.line_is_shouted(start) or not _is_written_as(field.original[start:end], use)):
+        if use.case_exact and (field.line_is_shouted(span[0]) or not _is_written_as(field.original[slice(*span)], use)):
             return None
-        return None if field.is_boilerplate(start, end) else (start, end)
+        return span
+
+    def span(self, candidate: _Candidate) -> Span | None:
+        """Returns where a candidate lies in the stored text, or ``None`` in an address or over two paragraphs."""
+        use, first, last = candidate
+        original = self.field.original
+        start, end = self.field.search.span(first, last)
+        if is_address(original, start, end) or breaks_paragraph(original, start, end, use):
+            return None
+        return start, end
+
+    def add_term(self, candidate: _Candidate) -> None:
+        """Adds a candidate to the hits if case and accents are right."""
+        field, use = self.field, candidate[0]
+        span = self.span(candidate)
+        if span is None:
+            return
+        needs_company = False
+        if use.case_exact or use.accents is not None:
+            surface = field.original[slice(*span)]
+            needs_company = use.case_exact and field.line_is_shouted(span[0])
+            if not _is_written_as(surface.upper() if needs_company else surface, use, in_capitals=needs_company):
+                return
+        assert use.term is not None
+        self.hits.append(Hit(use.topic, use.term, *span, field.is_boilerplate(*span), needs_company))
 
 
 class _Automaton:
@@ -171,11 +194,16 @@ class Matcher:
         if len(candidates) > CANDIDATE_LIMIT:
             found.is_cut = True
             del candidates[CANDIDATE_LIMIT:]
+        exclusions: dict[int, list[Span]] = {}
         for candidate in candidates:
-            if candidate[0].kind == CONTEXT:
+            use = candidate[0]
+            if use.kind == CONTEXT:
                 found.add_context(candidate)
-            else:
-                _judge(candidate, found)
+            elif use.kind == TERM:
+                found.add_term(candidate)
+            elif (span := found.span(candidate)) is not None:
+                exclusions.setdefault(use.topic, []).append(span)
+        found.exclusions.update((topic, SpanSet(spans)) for topic, spans in exclusions.items())
         return found
 
     def numbers(self, phrases: tuple[Phrase, ...]) -> frozenset[int]:
@@ -234,27 +262,6 @@ def _checked_end(field: FieldText, start: int, end: int, use: Use) -> int | None
     return end if edges.is_hashtag_edge(field.original, tag_start, last) else None
 
 
-def _judge(candidate: _Candidate, found: FieldHits) -> None:
-    """Adds a candidate to the hits or exclusions if it is one."""
-    field, (use, first, last) = found.field, candidate
-    start, end = field.search.span(first, last)
-    if is_address(field.original, start, end) or breaks_paragraph(field.original, start, end, use):
-        return
-    if use.kind == EXCLUSION:
-        found.exclusions.setdefault(use.topic, []).append((start, end))
-        return
-    assert use.term is not None
-    needs_company = False
-    if use.case_exact or use.accents is not None:
-        surface = field.original[start:end]
-        needs_company = use.case_exact and field.line_is_shouted(start)
-        if needs_company:
-            surface = surface.upper()
-        if not _is_written_as(surface, use, in_capitals=needs_company):
-            return
-    found.hits.append(Hit(use.topic, use.term, start, end, field.is_boilerplate(start, end), needs_company))
-
-
 def _is_written_as(surface: str, use: Use, in_capitals: bool = False) -> bool:
     if use.accents is not None and not written_letters(surface, keep_accents=True).lower().startswith(use.accents):
         return False
@@ -282,8 +289,3 @@ def breaks_paragraph(original: str, start: int, end: int, use: Use) -> bool:
         if following[:1].isupper() and not word[:1].isupper() and not use.letters[letters : letters + 1].isupper():
             return True
     return False
-
-
-def spans_overlap(start: int, end: int, spans: Sequence[Span]) -> bool:
-    """Tells whether any of a few spans overlaps a stretch."""
-    return any(first < end and start < last for first, last in spans)

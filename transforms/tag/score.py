@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from transforms.records import Match, TopicScore
@@ -22,7 +23,7 @@ LEAD_CHARACTERS = 640
 """The lead is the first 80 words, and never more than this many characters (scripts without blanks)."""
 
 _DECIMALS = 4
-_LEAD = re.compile(rf"(?:[\W_]*[^\W_]+){{{LEAD_WORDS - 1}}}(?P<last>[\W_]*[^\W_]+)")
+_WORD = re.compile(r"[^\W_]+")
 
 
 class FieldSum(NamedTuple):
@@ -48,10 +49,8 @@ class FieldSum(NamedTuple):
 
 def lead_end(text: str) -> int:
     """Returns the offset at which the lead of a text ends."""
-    found = _LEAD.match(text, 0, LEAD_CHARACTERS)
-    if found is None or found.group("last") is None:
-        return min(len(text), LEAD_CHARACTERS)
-    return found.end()
+    last = next(islice(_WORD.finditer(text, 0, LEAD_CHARACTERS), LEAD_WORDS - 1, None), None)
+    return min(len(text), LEAD_CHARACTERS) if last is None else last.end()
 
 
 def field_sums(matches: Iterable[Match], counts: tuple[int, int, int], word_count: int) -> tuple[FieldSum, ...]:

@@ -9,14 +9,17 @@ import re
 import threading
 from typing import Any
 
+from transforms.tag.spans import Span
+
 SNIPPET_LIMIT = 300
 _WINDOW_CHARACTERS = 180
 _VOCABULARY_LIMIT = 200_000
 _ANY_LANGUAGE = "xx"
 _LINE_BREAK = re.compile(r"[ \t]*(?:\r?\n|\r)\s*")
 _STOP = re.compile(r"[.!?…。！？]\W*\s+")
-
-Span = tuple[int, int]
+_ENDS_SENTENCE = re.compile(r"[.!?…。！？]\W*$")
+_OPENING, _CLOSING = " “‘«„([", " ”’»)]"
+_GLANCE = 20
 
 
 class Words:
@@ -40,12 +43,17 @@ class Words:
     def snippet(self, text: str, start: int, end: int, language: str | None) -> str:
         """Returns the sentence around a hit, blanks closed up; a long one is cut at blanks and marked with ``…``."""
         first, last = self._sentence(text, start, end, language)
-        cut_first = first if end - first <= SNIPPET_LIMIT else max(first, start - (SNIPPET_LIMIT - (end - start)) // 2)
-        cut_last = min(last, max(cut_first + SNIPPET_LIMIT, end))
-        cut_first, cut_last = _at_words(text, (first, last), (cut_first, cut_last), (start, end))
-        before = "… " if cut_first > first else ""
-        after = " …" if cut_last < last else ""
-        return before + " ".join(text[cut_first:cut_last].split()) + after
+        room = max(0, SNIPPET_LIMIT - (end - start))
+        if last - first > SNIPPET_LIMIT:
+            first = max(first, min(start - room // 2, last - SNIPPET_LIMIT))
+            last = min(last, max(end, first + SNIPPET_LIMIT))
+        is_cut_before, is_cut_behind = _is_inside(text, first), _is_inside(text, last)
+        if is_cut_before:
+            first = text.find(" ", first, start) + 1 or first
+        if is_cut_behind:
+            last = max(text.rfind(" ", end, last), end) if " " in text[end:last] else last
+        words = " ".join(text[first:last].split()).rstrip(_OPENING).lstrip(_CLOSING)
+        return ("… " if is_cut_before else "") + words + (" …" if is_cut_behind else "")
 
     def _sentence(self, text: str, start: int, end: int, language: str | None) -> Span:
         """Returns the sentence around a hit, or what of it lies in the window."""
@@ -114,13 +122,10 @@ def _is_soft(text: str, found: re.Match[str]) -> bool:
     return found.group().count("\n") == 1 and text[found.end() : found.end() + 1].islower()
 
 
-def _at_words(text: str, sentence: Span, cut: Span, hit: Span) -> Span:
-    """Moves the ends of a cut inwards to blanks, but never into the hit; scripts without blanks are cut anywhere."""
-    first, last = cut
-    if first > sentence[0]:
-        blank = text.find(" ", first, hit[0])
-        first = blank + 1 if blank >= 0 else first
-    if last < sentence[1]:
-        blank = text.rfind(" ", hit[1], last)
-        last = blank if blank >= 0 else last
-    return first, last
+def _is_inside(text: str, position: int) -> bool:
+    """Tells whether a cut at this place parts words of one sentence: no end of text, line or sentence is there."""
+    before = text[max(0, position - _GLANCE) : position].rstrip()
+    if not before or position >= len(text):
+        return False
+    between = text[position - 1 : position + 1]
+    return "\n" not in between and "\r" not in between and _ENDS_SENTENCE.search(before) is None

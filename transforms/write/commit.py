@@ -190,8 +190,8 @@ def _read_journal(storage: Storage, run_id: str) -> tuple[Manifest, tuple[Action
     checksum, _, body = storage.read(path).partition(b"\n")
     if checksum.decode("ascii", "replace") != sha256_of(body):
         raise DatasetError(
-            f"the journal {full} is damaged, so the run {run_id} can neither be finished nor undone;"
-            " restore the file from a backup, or see docs/howto/repair.md",
+            f"the journal {full} is damaged, so the run {run_id} can neither be finished nor undone; nothing was"
+            " changed; restore the file from a backup",
             full,
         )
     found = json.loads(body)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from transforms.dedupe import history
 from transforms.dedupe.fold import additions_of, brings_news, merge
-from transforms.dedupe.snapshot import runs_of
+from transforms.dedupe.snapshot import last_sequence
 from transforms.dedupe.state import KnownState
 from transforms.records import Alias, Tally
 from transforms.schema import PARTITIONS, TABLES
@@ -99,7 +99,7 @@ def commit_run(
     files += _schema_files(storage, files, run_id, ingest_date(started_at), facts)
     files.sort(key=lambda file: file.path)
     manifest = _manifest(parts, files, run_id, started_at, ended_at, facts)
-    manifest = manifest._replace(sequence=1 + max(runs_of(state).values(), default=0))
+    manifest = manifest._replace(sequence=1 + last_sequence(state))
     actions = [Action("add", file.path, file.staged, "", file.sha256) for file in files]
 
     def before_manifest() -> None:

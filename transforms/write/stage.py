@@ -29,7 +29,7 @@ from transforms.write.rows import (
     snippets_to_store,
 )
 from transforms.write.settle import ArticleItem, FetchItem, Item, RejectItem, Settled, settle
-from transforms.write.storage import storage_of
+from transforms.write.storage import DatasetError, storage_of
 
 HEARTBEAT = "heartbeat"
 _PANE_S = 3
@@ -73,7 +73,15 @@ class WriteDataset(beam.PTransform):
         self._run = run
 
     def expand(self, inputs: dict[str, beam.PCollection]) -> beam.PCollection:
-        """Builds the two groups."""
+        """Builds the two groups.
+
+        Raises:
+            DatasetError: If the dataset holds a run of this name, whose rows would pass for these.
+        """
+        storage = storage_of(self._settings.root)
+        if storage.exists(manifest_path(self._run.run_id)):
+            message = f"the run {self._run.run_id} is in {storage.root} already; start another"
+            raise DatasetError(message, storage.full_path(manifest_path(self._run.run_id)))
         tagged, side = inputs["tagged"], inputs["side"]
         heartbeat = tagged.pipeline | "Heartbeat" >> beam.Create([HEARTBEAT], reshuffle=False)
         made = tagged | "Make rows" >> beam.ParDo(_MakeRows(self._settings, self._run)).with_outputs(

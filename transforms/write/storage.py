@@ -41,9 +41,6 @@ class Storage(Protocol):
     def exists(self, path: str) -> bool:
         """Tells whether there is a file at ``path``."""
 
-    def size(self, path: str) -> int:
-        """Returns the size of a file in bytes."""
-
     def read(self, path: str) -> bytes:
         """Returns a whole file."""
 
@@ -61,9 +58,6 @@ class Storage(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """Returns the names in a folder, sorted; none if there is no such folder."""
-
-    def walk(self, folder: str) -> Iterator[str]:
-        """Yields the paths of all files below a folder, sorted."""
 
     def delete_tree(self, folder: str) -> None:
         """Removes a folder with all that is in it; no matter if it is gone already."""
@@ -101,11 +95,6 @@ class LocalStorage:
     def exists(self, path: str) -> bool:
         """See ``Storage``."""
         return os.path.isfile(self.full_path(path))
-
-    def size(self, path: str) -> int:
-        """See ``Storage``."""
-        with self._told("read", path):
-            return os.path.getsize(self.full_path(path))
 
     def read(self, path: str) -> bytes:
         """See ``Storage``."""
@@ -155,15 +144,6 @@ class LocalStorage:
                 return sorted(os.listdir(self.full_path(folder)))
             except FileNotFoundError:
                 return []
-
-    def walk(self, folder: str) -> Iterator[str]:
-        """See ``Storage``."""
-        for name in self.names(folder):
-            path = f"{folder}/{name}"
-            if os.path.isdir(self.full_path(path)):
-                yield from self.walk(path)
-            else:
-                yield path
 
     def delete_tree(self, folder: str) -> None:
         """See ``Storage``."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 
 import pytest
@@ -231,3 +232,29 @@ def test_a_missing_sitemap_of_an_index_is_no_gap(server: NewsServer) -> None:
     rows = [reader.poll(TUESDAY + hours * HOUR).row for hours in range(3)]
     assert [row.gap_suspected for row in rows] == [False, False, False]
     assert [row.entries_new for row in rows] == [2, 1, 0]
+
+
+def test_a_gzip_file_without_a_header_is_unpacked(server: NewsServer) -> None:
+    packed = gzip.compress(sitemap("ferry").encode())
+    server.routes["/news.xml.gz"] = Answer(body=packed, headers={"Content-Type": "application/octet-stream"})
+    assert [entry.title for entry in Reader(server.url("/news.xml.gz")).poll().entries] == ["ferry"]
+
+
+def test_a_sitemap_of_a_whole_site_is_no_feed(server: NewsServer) -> None:
+    server.routes["/sitemap.xml"] = (
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://harbour.example/about</loc>'
+        "<lastmod>2026-03-10</lastmod></url></urlset>"
+    )
+    result = Reader(server.url("/sitemap.xml")).poll()
+    assert (result.row.outcome, memory(result).note) == ("not_feed", "a sitemap without news")
+
+
+def test_robots_txt_is_asked_for_the_target_of_a_redirect_too(server: NewsServer) -> None:
+    server.routes |= {
+        "/robots.txt": "User-agent: *\nDisallow: /private",
+        "/feed": Answer(302, headers={"Location": "/private/feed"}),
+        "/private/feed": feed(1),
+    }
+    result = Reader(FeedSource(server.url("/feed"), "harbour", robots=True)).poll()
+    assert result.row.outcome == "robots"
+    assert server.paths() == ["/robots.txt", "/feed"]

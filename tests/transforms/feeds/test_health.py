@@ -67,6 +67,11 @@ def test_nothing_new_for_a_month_is_stale() -> None:
     assert problems([row(800, entries_seen=10, entries_new=10), row(1, "not_modified")]) == ("stale",)
 
 
+def test_a_feed_that_never_brought_anything_new_is_stale_after_a_month() -> None:
+    memory = PollMemory(first_at=NOW - timedelta(days=40))
+    assert problems([row(1, "not_modified", memory)]) == ("stale",)
+
+
 def test_a_document_that_had_entries_and_has_none_is_reported_at_once() -> None:
     assert problems([*every(24, 30, 300), row(1, entries_seen=0, entries_new=0)]) == ("emptied",)
     assert problems([row(30, entries_seen=0, entries_new=0), row(1, entries_seen=0, entries_new=0)]) == ()
@@ -98,6 +103,13 @@ def test_a_permanent_move_is_reported_with_its_target() -> None:
     health = judge(URL, None, [row(1, entries_seen=3, moved_to="https://new.example/feed")], NOW)
     assert health.problems == ("moved",)
     assert health.moved_to == "https://new.example/feed"
+
+
+def test_the_same_address_by_https_needs_nobody() -> None:
+    plain = URL.replace("https", "http")
+    rows = [row(1, entries_seen=3, moved_to=URL)._replace(url=plain)]
+    health = judge(plain, None, rows, NOW)
+    assert (health.moved_to, health.problems) == (URL, ())
 
 
 def test_a_gap_of_the_last_day_is_reported_and_older_ones_are_counted() -> None:

@@ -79,6 +79,13 @@ def test_a_document_listed_twice_is_asked_once(server: NewsServer) -> None:
     assert walk.tallies == {"duplicate_feed": 1}
 
 
+def test_a_feed_that_another_one_has_just_led_to_is_not_asked_again(server: NewsServer) -> None:
+    server.routes |= {"/a-old": Answer(301, headers={"Location": "/new"}), "/new": rss(1)}
+    walk = Walk([source(server.url("/new"), "two"), source(server.url("/a-old"), "one")])
+    assert server.paths() == ["/a-old", "/new"]
+    assert walk.tallies == {"duplicate_feed": 1}
+
+
 # Which feeds are due
 
 

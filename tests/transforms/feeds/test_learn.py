@@ -8,6 +8,10 @@ import pytest
 
 from tests.feed_polls import DAY, HOUR, TUESDAY, Reader, feed, make_asker, run_at
 from tests.servers import Answer, NewsServer, Request
+from transforms.feeds.learn import confirmed_move
+from transforms.feeds.memory import PollMemory
+from transforms.feeds.poll import PollLimits
+from transforms.records import FeedSource
 
 
 @pytest.fixture
@@ -45,6 +49,25 @@ def test_a_permanent_hop_behind_a_temporary_one_is_no_move(server: NewsServer) -
     }  # fmt: skip
     reader = Reader(server.url("/feed"))
     assert {reader.poll(TUESDAY + days * DAY).row.moved_to for days in range(4)} == {None}
+
+
+def test_the_same_address_by_https_is_a_move_at_once() -> None:
+    plain = FeedSource("http://harbour.example/feed", "harbour")
+    by_https = PollMemory(move_to="https://harbour.example/feed", move_first_at=TUESDAY)
+    assert confirmed_move(plain, by_https, TUESDAY) == "https://harbour.example/feed"
+    elsewhere = by_https._replace(move_to="https://wifi.example/feed")
+    assert confirmed_move(plain, elsewhere, TUESDAY) is None
+    assert confirmed_move(plain, elsewhere, TUESDAY + DAY) == "https://wifi.example/feed"
+
+
+def test_a_feed_without_news_for_a_month_is_asked_once_a_day_in_the_end(server: NewsServer) -> None:
+    server.routes["/feed"] = [feed(50_000, ETag='"a"'), feed(status=304)]
+    reader = Reader(server.url("/feed"), PollLimits(86400.0, 50))
+    moment = TUESDAY
+    for days in range(34, 60):
+        row = reader.poll(moment).row
+        moment = TUESDAY + days * DAY
+    assert row.next_due_at == row.started_at + DAY
 
 
 def test_a_move_that_is_taken_back_is_forgotten(server: NewsServer) -> None:

@@ -17,6 +17,7 @@ def test_comes_back_from_json_as_it_was() -> None:
         seen=sketch(["a", "b", "c"]),
         kind="rss",
         note="a web page",
+        first_at=NOON,
         succeeded_at=NOON,
         whole_at=NOON,
         news_at=NOON,

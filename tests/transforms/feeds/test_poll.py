@@ -153,3 +153,13 @@ def test_an_entry_that_was_edited_is_not_new(server: NewsServer) -> None:
     reader.poll()
     result = reader.poll(TUESDAY + HOUR)
     assert (result.row.entries_new, result.row.overlap_ratio) == (0, 1.0)
+
+
+def test_a_document_without_entries_is_asked_for_again_and_makes_no_gap(server: NewsServer) -> None:
+    server.routes["/feed"] = [feed(1, 2, ETag='"a"'), feed(ETag='"b"'), feed(1, 2, ETag='"c"')]
+    reader = Reader(server.url("/feed"))
+    rows = [reader.poll(TUESDAY + hours * HOUR).row for hours in range(3)]
+    assert [request.headers.get("if-none-match") for request in server.requests] == [None, '"a"', None]
+    assert [(row.entries_seen, row.entries_new, row.overlap_ratio) for row in rows] == [
+        (2, 2, None), (0, 0, None), (2, 0, 1.0),
+    ]  # fmt: skip

@@ -67,9 +67,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         FetchItem(fetch_row(fetch(entries_new=2, etag='"a"'), run_at())),
     ]
     second: list[Item] = [
-        item(
-            tagged("https://a.example/1", "Three hurt.", "v2", topics=tags(deportation="primary"), published_at=START)
-        ),
+        item(tagged("https://a.example/1", "Three hurt.", "v2", published_at=START)),
         item(tagged("https://c.example/1", "Rain.", topics=tags())),
         FetchItem(fetch_row(fetch(outcome="timeout", started_at=next_day, failures=1, entries_new=None), run_at())),
     ]

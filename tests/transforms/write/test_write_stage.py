@@ -1,20 +1,24 @@
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
 import apache_beam as beam
+import pyarrow.parquet as pq
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from tests.rows import assert_same_rows, assert_sound, data_files, read_rows
 from tests.transforms.write.make_items import START, fetch, reject, run_at, tagged, tags
-from transforms.dedupe.state import latest_state, open_state
-from transforms.records import RunContext, Side, TaggedArticle, Tally
+from transforms.dedupe.state import StateLocation, latest_state, open_state
+from transforms.records import Alias, RunContext, Side, TaggedArticle, Tally
 from transforms.schema import TABLES
+from transforms.write import stage
 from transforms.write.manifest import Manifest, check_sum, read_manifest
 from transforms.write.stage import WriteDataset, WriteSettings
+from transforms.write.storage import DatasetError
 
 
 def write(
@@ -89,6 +93,58 @@ def test_changed_text_is_the_next_revision(tmp_path: Path) -> None:
     assert rows[1]["first_seen_at"] == rows[0]["first_seen_at"]
     assert manifest.items["revised"] == 1
     assert_sound(tmp_path)
+
+
+def test_a_row_that_does_not_fit_is_a_reject_and_the_others_are_written(tmp_path: Path) -> None:
+    bad = tagged("https://a.example/bad", title="Harrow \ud83d Bay")
+    manifest = write(tmp_path, [bad, tagged()])
+    assert [row["url"] for row in read_rows(tmp_path, "articles")] == [tagged().article.url]
+    (refused,) = read_rows(tmp_path, "rejects")
+    assert (refused["stage"], refused["reason"], refused["url"]) == ("write", "bad_row", "https://a.example/bad")
+    assert manifest.items == {
+        "in": 2,
+        "new": 1,
+        "revised": 0,
+        "known": 0,
+        "duplicates": 0,
+        "deferred": 0,
+        "rejected": 1,
+    }
+
+
+def test_aliases_and_tallies_of_all_stages_reach_the_manifest(tmp_path: Path) -> None:
+    alias = Alias("k" * 32, "v1", tagged().article.article_id, "duplicate")
+    manifest = write(tmp_path, [tagged()], [alias, alias, Tally("known", "known", 2), Tally("known", "known", 3)])
+    assert manifest.aliases == (alias,)
+    assert Tally("known", "known", 5) in manifest.stages
+    assert Tally("write", "in", 1) in manifest.stages
+    assert [(topic.topic, topic.primary) for topic in manifest.topics] == [("deportation", 1)]
+
+
+def test_the_name_of_a_run_cannot_be_used_twice(tmp_path: Path) -> None:
+    write(tmp_path, [tagged()])
+    with pytest.raises(DatasetError, match="already"):
+        write(tmp_path, [tagged("https://a.example/other")])
+
+
+def test_store_text_none_keeps_no_text_anywhere(tmp_path: Path) -> None:
+    secret = "The council of Harrow Bay met in closed session."
+    article = tagged(text=secret, topics=tags(deportation="primary")._replace(snippets={"deportation": secret}))
+    write(tmp_path, [article], [reject(payload=secret.encode())], store_text="none")
+    for path in tmp_path.glob("**/*"):
+        if path.suffix == ".parquet":
+            assert b"closed session" not in str(pq.ParquetFile(path).read().to_pylist()).encode()
+        elif path.is_file():
+            assert b"closed session" not in path.read_bytes()
+
+
+def test_every_step_pickles_and_lives_in_a_module() -> None:
+    location, settings = StateLocation("out", None), WriteSettings("out")
+    for step in (stage._MakeRows(settings, run_at()), stage._SideRows(settings, run_at())):
+        assert pickle.loads(pickle.dumps(step)).__module__ == "transforms.write.stage"
+    for kind in (stage._StageFiles, stage._Commit):
+        assert pickle.loads(pickle.dumps(kind(settings, location, run_at()))).__module__ == "transforms.write.stage"
+    pickle.loads(pickle.dumps(stage._CommitPane(settings, run_at())))
 
 
 @pytest.mark.parametrize("flags", [(), ("--direct_runner_bundle_repeat=1",)])

@@ -1,0 +1,70 @@
+"""``newsbeam watch``: flags, and the loop in ``pipeline.watch``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime, timezone
+
+from pipeline.cli.output import err
+from pipeline.cli.parser import Commands, add_config, add_dataset
+from pipeline.errors import ConfigError
+
+_EXAMPLES = """
+newsbeam watch --contact you@example.org
+newsbeam watch --feeds configs/feeds.yaml --every 5m --until 2h --contact you@example.org
+"""
+
+
+def add_to(commands: Commands) -> None:
+    """Adds ``watch``."""
+    does = "Runs again and again over the feeds and pages that are due, until it is stopped."
+    parser = commands.add("watch", does, _EXAMPLES, f"{__name__}:run")
+    parser.set_defaults(takes_beam_flags=True)
+    add_config(parser)
+    add_dataset(parser, "-o", "--output")
+    parser.add_argument("--feeds", nargs="+", metavar="FILE_OR_URL", help="feeds, or files that list them")
+    parser.add_argument("--urls", nargs="+", metavar="FILE", help="text files with a page address a line")
+    parser.add_argument("--topics", nargs="+", metavar="FILE", help="taxonomy files")
+    parser.add_argument("--every", default="1m", metavar="TIME", help="from one look for what is due to the next (1m)")
+    parser.add_argument("--until", metavar="TIME", help="stop then: an instant, or a time from now such as 2h")
+    parser.add_argument("--host-gap", metavar="TIME", help="least time between two requests to a host (5s)")
+    parser.add_argument("--contact", metavar="ADDRESS", help="mail or web address for the User-Agent")
+    parser.add_argument("--allow-loopback", action="store_true", default=None, help="ask loopback addresses too")
+    parser.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="say more")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Watches; returns the exit code."""
+    # Heavy: pydantic, pyarrow.
+    from pipeline.config import values
+    from pipeline.config.load import load_setup
+    from pipeline.options import beam_arguments
+    from pipeline.plan import make_plan
+    from pipeline.watch import WatchOptions, until_time, watch
+
+    now = datetime.now(timezone.utc)
+    try:
+        every_s = values.duration(args.every)
+        until = until_time(args.until, now) if args.until else None
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"--every and --until take times such as 15m or 2026-12-01T08:00:00Z: {error}") from error
+    if every_s < 1:
+        raise ConfigError("--every must be at least 1s")
+    flags = beam_arguments(None, args.beam_flags)
+    setup = load_setup(args.config, vars(args))
+    if not (setup.feeds or setup.config.urls):
+        raise ConfigError("nothing to watch: name --feeds, or set feeds in the config file")
+    plan = make_plan(setup._replace(config=setup.config.model_copy(update={"seeds": ()})))
+    if sys.stderr.isatty() and not args.quiet:
+        err(f"watching {len(plan.feeds):,} feeds into {plan.config.dataset}; Ctrl-C stops, nothing is lost")
+    return int(
+        watch(plan, WatchOptions(every_s, until, tuple(flags), args.quiet), lambda line: _tell(line, args.quiet))
+    )
+
+
+def _tell(line: str, quiet: bool) -> None:
+    if not quiet:
+        err(line)
+        sys.stderr.flush()
