@@ -18,8 +18,8 @@ if [ ! -e "$folder/complete" ]; then
   if [ "$kind" = flink-cluster ]; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    "$python" -m pip download --quiet --no-deps --no-binary :all: --no-build-isolation -d "$work" apache-flink-libraries==1.19.3 >&2 \
-      || "$python" -m pip download --quiet --no-deps -d "$work" apache-flink-libraries==1.19.3 >&2
+    # The jars of Flink 1.19.3; no start scripts are among them, deploy/flink/cluster.sh has its own.
+    "$python" -m pip download --quiet --disable-pip-version-check --no-deps -d "$work" apache-flink-libraries==1.19.3 >&2
     tar -xzf "$work"/apache*flink*libraries-1.19.3.tar.gz -C "$work"
     find "$work" -path '*/deps/lib/*.jar' -exec mv {} "$folder" \;
   else

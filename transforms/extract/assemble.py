@@ -165,6 +165,5 @@ def _is_truncated(extraction: Extraction, metadata: Metadata | None) -> bool:
     if extraction.access != "paywalled":
         return False
     if metadata.declared_words:
-        return extraction.word_count < _TRUNCATED_SHARE_MAX
-_TRUNCATED_SHARE_MAX * metadata.declared_words
+        return extraction.word_count < _TRUNCATED_SHARE_MAX * metadata.declared_words
     return is_short and extraction.text.rstrip().endswith(("…", "..."))

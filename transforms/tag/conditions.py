@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from transforms.tag.model import Conditions, Near, Phrase
+from transforms.tag.term_text import term_fault
 from transforms.tag.values import Values
 from transforms.yaml_file import KeyPath, suggest
 
@@ -69,12 +70,20 @@ class Lists:
 def _phrase(values: Values, item: Any, path: KeyPath) -> Phrase | None:
     if isinstance(item, dict):
         block = values.mapping(item, path, _PHRASE_KEYS, "a phrase")
-        text = values.text(block.get("text"), (*path, "text"), "the phrase")
-        case = values.choice(block.get("case", "fold"), (*path, "case"), ("fold", "exact"), "case")
-        return Phrase(text, case == "exact") if text else None
-    text = values.text(item, path, "the phrase")
-    # Capitals only are an acronym: the context ICE is not ice.
-    return Phrase(text, len(text) > 1 and text.isupper()) if text else None
+        path = (*path, "text")
+        text = values.text(block.get("text"), path, "the phrase")
+        case = values.choice(block.get("case", "fold"), (*path[:-1], "case"), ("fold", "exact"), "case")
+        is_exact = case == "exact"
+    else:
+        text = values.text(item, path, "the phrase")
+        # Capitals only are an acronym: the context ICE is not ice.
+        is_exact = text is not None and len(text) > 1 and text.isupper()
+    if text is None:
+        return None
+    fault = term_fault(text, is_exact)
+    if fault:
+        values.wrong(path, fault)
+    return None if fault else Phrase(text, is_exact)
 
 
 def read_conditions(values: Values, lists: Lists, block: dict[str, Any], path: KeyPath) -> Conditions:

@@ -10,6 +10,13 @@ from transforms.tag.model import Conditions, Near, Phrase, Taxonomy
 from transforms.tag.spans import Span
 from transforms.tag.words import Words
 
+REFUSALS = {
+    "exclude": "an exclude phrase covers it",
+    "requires": "the words that it requires do not stand near, or in the article",
+    "none_near": "a word of none_near stands near it",
+    "capitals": "in a line of capitals its case says nothing, and there is no other evidence of the topic",
+    "longer_term": "a longer term of the topic covers it",
+}
 _LONGEST_TOKEN = 40
 
 
@@ -29,7 +36,7 @@ class Evidence:
 
     def hits(self) -> list[tuple[FieldHits, list[Hit]]]:
         """Returns the hits that count, by field and place, the longest where some of one topic overlap."""
-        judged = [(found, [hit for hit in found.hits if self._counts(found, hit)]) for found in self._fields]
+        judged = [(found, [hit for hit in found.hits if self._refusal(found, hit) is None]) for found in self._fields]
         # A term in capitals needs other evidence of its topic somewhere in the article.
         proven = {hit.topic for _, hits in judged for hit in hits if not (hit.needs_company or hit.in_boilerplate)}
         return [
@@ -37,20 +44,41 @@ class Evidence:
             for found, hits in judged
         ]
 
-    def _counts(self, found: FieldHits, hit: Hit) -> bool:
-        if hit.topic in found.exclusions and found.exclusions[hit.topic].overlaps(hit.start, hit.end):
-            return False
-        own, topic = hit.term.conditions, self._taxonomy.topics[hit.topic].conditions
-        return (not any(own) or self._holds(own, found, hit)) and (not any(topic) or self._holds(topic, found, hit))
+    def refused(self) -> list[tuple[FieldHits, Hit, str]]:
+        """Returns the hits that do not count and why: one of ``REFUSALS``."""
+        counted = {(found.field.name, hit) for found, hits in self.hits() for hit in hits}
+        spans = {(name, hit.topic, hit.start, hit.end) for name, hit in counted}
+        return [
+            (found, hit, self._refusal(found, hit) or self._late_refusal(found, hit, spans))
+            for found in self._fields
+            for hit in found.hits
+            if (found.field.name, hit.topic, hit.start, hit.end) not in spans
+        ]
 
-    def _holds(self, conditions: Conditions, found: FieldHits, hit: Hit) -> bool:
+    def _late_refusal(self, found: FieldHits, hit: Hit, counted: set[tuple[str, int, int, int]]) -> str:
+        for name, topic, start, end in counted:
+            if name == found.field.name and topic == hit.topic and start < hit.end and hit.start < end:
+                return "longer_term"
+        return "capitals"
+
+    def _refusal(self, found: FieldHits, hit: Hit) -> str | None:
+        """Returns why a hit does not count on its own, or ``None``."""
+        if hit.topic in found.exclusions and found.exclusions[hit.topic].overlaps(hit.start, hit.end):
+            return "exclude"
+        for conditions in (hit.term.conditions, self._taxonomy.topics[hit.topic].conditions):
+            if any(conditions) and (refusal := self._fails(conditions, found, hit)) is not None:
+                return refusal
+        return None
+
+    def _fails(self, conditions: Conditions, found: FieldHits, hit: Hit) -> str | None:
         if conditions.any_in_doc and not self._stands_in_doc(conditions.any_in_doc, found, hit):
-            return False
+            return "requires"
         if conditions.any_near and not self._stands_near(conditions.any_near, found, hit):
-            return False
+            return "requires"
         if conditions.none_near is None or not self._stands_near(conditions.none_near, found, hit):
-            return True
-        return bool(conditions.unless_in_doc) and self._stands_in_doc(conditions.unless_in_doc, found, hit)
+            return None
+        unless = conditions.unless_in_doc
+        return None if unless and self._stands_in_doc(unless, found, hit) else "none_near"
 
     def _stands_in_doc(self, phrases: tuple[Phrase, ...], found: FieldHits, hit: Hit) -> bool:
         for field in self._fields:

@@ -74,6 +74,7 @@ _ASCII_FOLDS = tuple((character, folded) for character, folded in _FOLDS.items()
 # The typographic characters of a usual news text: without them most texts are ASCII, which is folded at once.
 _COMMON_FOLDS = tuple((character, _FOLDS[character]) for character in "’“”‘–—…\u00a0")
 _FOLDABLE = re.compile("[" + "".join(map(re.escape, (c for c in _FOLDS if not c.isascii()))) + "]")
+_RUN_LIMIT = 200  # a longer run of blanks is layout, such as the columns of a table
 _TO_CLOSE_UP = re.compile("[ \n\x00]{2,}|\x00")
 
 
@@ -126,7 +127,8 @@ class SearchText:
         position = length = 0
         for found in _TO_CLOSE_UP.finditer(folded):
             run = found.group()
-            kept = WALL if run.count(BREAK) > 1 else BLANK if run.strip(IGNORED) else ""
+            is_wall = run.count(BREAK) > 1 or len(run) > _RUN_LIMIT
+            kept = WALL if is_wall else BLANK if run.strip(IGNORED) else ""
             pieces += (folded[position : found.start()], kept)
             length += found.start() - position + len(kept)
             position = found.end()

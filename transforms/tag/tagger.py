@@ -63,19 +63,36 @@ class Tagger:
     def _tag(
         self, title: str | None, text: str, language: str | None, boilerplate: Iterable[Boilerplate], words: int | None
     ) -> Tags:
-        known = None if language in _UNKNOWN_LANGUAGES else str(language).split("-")[0].lower()
-        languages = frozenset((known, self.taxonomy.default_language)) if known else None
-        fields = [FieldText("title", title or ""), FieldText("text", text, boilerplate)]
-        found = [self._matcher.find(field, languages) for field in fields]
-        if not any(field.hits for field in found):
+        fields, known = self._find(title, text, language, boilerplate)
+        if not any(found.hits for found in fields):
             return self._tags((), (), False, {}, text)
-        evidence = Evidence(self.taxonomy, self._matcher, self._words, found, known).hits()
-        matches = [self._match(field, hit) for field, hits in evidence for hit in hits]
+        evidence = Evidence(self.taxonomy, self._matcher, self._words, fields, known).hits()
+        matches = [self._match(found, hit) for found, hits in evidence for hit in hits]
         stored = select_matches(matches)
         scores = self._scores(matches, stored, lead_end(text), count_words(text) if words is None else words)
-        is_cut = len(stored) < len(matches) or any(field.is_cut for field in found)
+        is_cut = len(stored) < len(matches) or any(found.is_cut for found in fields)
         snippets = self._snippets(title or "", text, scores, stored, known)
         return self._tags(scores, stored, is_cut, snippets, text)
+
+    def refused(
+        self, title: str | None, text: str, language: str | None, boilerplate: Iterable[Boilerplate] = ()
+    ) -> list[tuple[Match, str]]:
+        """Returns the terms that stand in a text but do not count, each with a key of ``evidence.REFUSALS``.
+
+        For people who ask why nothing was found; the arguments are those of ``tag_text``.
+        """
+        fields, known = self._find(title, text, language, boilerplate)
+        evidence = Evidence(self.taxonomy, self._matcher, self._words, fields, known)
+        return [(self._match(found, hit), reason) for found, hit, reason in evidence.refused()]
+
+    def _find(
+        self, title: str | None, text: str, language: str | None, boilerplate: Iterable[Boilerplate]
+    ) -> tuple[list[FieldHits], str | None]:
+        """Returns what stands in title and text, and the language if it is known."""
+        known = None if language in _UNKNOWN_LANGUAGES else str(language).split("-")[0].lower()
+        languages = frozenset((known, self.taxonomy.default_language)) if known else None
+        fields = (FieldText("title", title or ""), FieldText("text", text, boilerplate))
+        return [self._matcher.find(field, languages) for field in fields], known
 
     def _match(self, found: FieldHits, hit: Hit) -> Match:
         topic = self.taxonomy.topics[hit.topic]
@@ -112,8 +129,9 @@ class Tagger:
     def _snippets(
         self, title: str, text: str, scores: Iterable[TopicScore], matches: Iterable[Match], language: str | None
     ) -> dict[str, str]:
-        """Returns the sentence of each topic's best hit; an implied topic without hits has none."""
+        """Returns the sentence of each topic's best hit; of an implied one without hits that of who implies it."""
         snippets: dict[str, str] = {}
+        implied: list[str] = []
         for score in scores:
             if score.level == LEVELS[0]:
                 continue
@@ -123,6 +141,12 @@ class Tagger:
             if best is not None:
                 source = title if best.field == "title" else text
                 snippets[score.topic] = self._words.snippet(source, best.start, best.end, language)
+            else:
+                implied.append(score.topic)
+        for topic in implied:
+            for other in list(snippets):
+                if topic in self.taxonomy.topic(other).implies:
+                    snippets.setdefault(topic, snippets[other])
         return snippets
 
     def _tags(

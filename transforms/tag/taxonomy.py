@@ -83,6 +83,8 @@ class _TaxonomyFile:
         # A version may look like a number: it is kept as written.
         version = self.block.get("version")
         self.version = str(version) if isinstance(version, str) else None
+        if "version" in self.block and self.version is None:
+            values.wrong(("version",), 'the version must be a text, such as "1.0"')
         self.language: str | None = None
         if "default_language" in self.block:
             self.language = values.language(self.block["default_language"], ("default_language",))

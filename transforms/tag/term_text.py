@@ -6,6 +6,7 @@ import unicodedata
 
 STAR_LETTERS_NEEDED = 4
 FOLDED_LETTERS_NEEDED = 3
+LENGTH_LIMIT = 200
 
 
 def is_prefix(text: str) -> bool:
@@ -24,6 +25,10 @@ def term_fault(text: str, case_exact: bool) -> str | None:
     if "*" in stem or text.endswith(" *"):
         return f'"*" may stand only at the end of a word that ends the term; write "{stem.replace("*", "").strip()}*"'
     letters = [character for character in stem if character.isalnum()]
+    if text.startswith("$"):
+        return "named lists may stand in requires, none_near and unless_in_doc only; write the terms out"
+    if len(text) > LENGTH_LIMIT:
+        return f"a term has at most {LENGTH_LIMIT} characters; shorten it"
     if not letters:
         return f'"{text}" holds no letter or digit, so it can never be found'
     if is_prefix(text) and len(letters) < STAR_LETTERS_NEEDED and _has_case(letters):
