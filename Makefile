@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHARED ?= ../shared
 
-.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-seeds eval-feeds eval-extract eval-topics bench ci clean
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-topics bench ci clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,7 +44,10 @@ docs: $(READY) ## Write the generated pages of docs/
 docs-check: $(READY) ## Check that the generated pages are up to date
 	$(BIN)/python -m transforms.write.meta docs --check
 
-eval: eval-seeds eval-feeds eval-extract eval-topics ## Measure quality on the packs (left out where they are not)
+eval: eval-run eval-seeds eval-feeds eval-extract eval-topics ## Measure quality on the packs (left out where they are not)
+
+eval-run: $(READY) ## The whole program over loopback with real pages
+	$(BIN)/python tests/eval/eval_run.py
 
 eval-seeds: $(READY) ## Seeds: cases from the field
 	$(BIN)/python tests/eval/eval_seeds.py

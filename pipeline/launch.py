@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import signal
 import sys
@@ -35,6 +36,7 @@ from transforms.write.commit import recover
 from transforms.write.manifest import Manifest, read_manifest
 from transforms.write.readers import topic_counts
 from transforms.write.stage import WriteSettings
+from transforms.write.storage import DatasetError
 
 _LOG = logging.getLogger("newsbeam.launch")
 
@@ -101,18 +103,32 @@ def _run_once(
     job = make_job(plan, options, run, state, facts)
     pipeline = beam.Pipeline(options=PipelineOptions(list(options.beam_flags), save_main_session=False))
     build(batch_sources(pipeline, list(feeds), list(seeds), list(urls)), job)
-    result = pipeline.run()
-    result.wait_until_finish()
+    _run_pipeline(pipeline)
     manifest = read_manifest(plan.config.dataset, run.run_id)
     if manifest is None:
         raise RunError(f"the run {run.run_id} ended without a manifest; run the command again, nothing is lost")
     return manifest
 
 
+def _run_pipeline(pipeline: beam.Pipeline) -> None:
+    """Runs the graph to its end.
+
+    Raises:
+        DatasetError: If the dataset could not be written; Beam hands the errors of stages on as text.
+    """
+    try:
+        pipeline.run().wait_until_finish()
+    except Exception as error:
+        found = re.search(r"\bDatasetError: (.+?)(?: \[while running .*)?$", str(error), re.MULTILINE)
+        if found is None:
+            raise
+        raise DatasetError(found[1]) from error
+
+
 def new_run(now: datetime | None) -> RunContext:
     """Returns the context of a run that starts at this moment, or at ``now`` by its own clock."""
     started_at = now or datetime.now(timezone.utc)
-    name = f"{started_at.astimezone(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+    name = f"{started_at.astimezone(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     return RunContext(name, started_at, time.time())
 
 
@@ -129,7 +145,12 @@ def run_facts(
             "apache_beam": beam.__version__,
         },
         "config_sha256": config_sha256(plan.config),
-        "taxonomy": {"id": taxonomy.id, "version": taxonomy.version, "sha256": taxonomy.sha256},
+        "taxonomy": {
+            "id": taxonomy.id,
+            "version": taxonomy.version,
+            "sha256": taxonomy.sha256,
+            "topics": [topic.id for topic in taxonomy.topics],
+        },
         "inputs": {"seed_files": len(seeds), "feeds": len(feeds), "url_lists": len(urls)},
     }
 

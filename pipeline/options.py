@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from pipeline.config.starter import starter_dir
 from pipeline.errors import ConfigError
+from pipeline.runners.cache import prism_program
 from transforms.yaml_file import Problem, ProblemsError, YamlFile, load_yaml
 
 DIRECT_RUNNER = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
@@ -55,7 +56,7 @@ def beam_arguments(runner: str | None, extra: list[str]) -> list[str]:
         runner, flags = read_preset(preset)
     name = resolve_runner(runner)
     flags += check_beam_flags(extra, name)
-    return [f"--runner={name}", *_with_setup_file(flags, name)]
+    return [f"--runner={name}", *_with_prism(_with_setup_file(flags, name), name)]
 
 
 def resolve_runner(name: str | None) -> str:
@@ -216,6 +217,14 @@ def _nearest(word: str, names: list[str]) -> str:
 
 def _presets() -> dict[str, Path]:
     return {path.stem: path for path in sorted((starter_dir() / "runners").glob("*.yaml"))}
+
+
+def _with_prism(flags: list[str], runner: str) -> list[str]:
+    """Names the Prism that was built here; without one Beam tries to download it."""
+    program = prism_program() if runner == "PrismRunner" else None
+    if program is None or not program.is_file() or any(flag.startswith("--prism_location") for flag in flags):
+        return flags
+    return [*flags, f"--prism_location={program}"]
 
 
 def _with_setup_file(flags: list[str], runner: str) -> list[str]:

@@ -154,6 +154,24 @@ def _days_of_triple(a: Number, b: Number, c: Number, sign: str, *, order: str) -
     return [day for day in found if day], False
 
 
+_USUAL = re.compile(
+    r"(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) (?:(GMT)|([+-])(\d\d)(\d\d))"
+)
+
+
+def scan_usual(text: str) -> Parts | None:
+    """The form that nearly all feeds write (RFC 5322), only faster than ``scan`` and with the same result."""
+    match = _USUAL.fullmatch(text)
+    months = date_names.MONTHS.get(match[2].lower(), ()) if match else ()
+    if match is None or len(months) != 1:
+        return None
+    parts = Parts()
+    parts.day = _day(int(match[3]), months[0], int(match[1]))
+    parts.time = (match[4], match[5], match[6], None)
+    parts.zone = timezone.utc if match[7] else offset_zone(match[8], match[9], match[10])
+    return parts if parts.day and parts.zone else None
+
+
 _EPOCH = re.compile(r"(?:/Date\()?(-?\d{9,10}|-?\d{13}|-?\d{16})(?:\.\d+)?(?:[+-]\d{4}\)/|\)/)?")
 
 

@@ -14,7 +14,7 @@ import unicodedata
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import NamedTuple
 
-from transforms.date_scan import Parts, offset_zone, place_zone, scan, scan_epoch
+from transforms.date_scan import Parts, offset_zone, place_zone, scan, scan_epoch, scan_usual
 
 LENGTH_LIMIT = 120
 LATEST_AHEAD = timedelta(hours=48)
@@ -58,7 +58,7 @@ def read_date(raw: str | None, *, now: datetime, default_zone: str | None = None
     if len(raw) > LENGTH_LIMIT:
         return None, "unreadable"
     text = _tidy(raw)
-    parts = scan_epoch(text) or scan(text)
+    parts = scan_usual(text) or scan_epoch(text) or scan(text)
     clock = parts.clock() if parts else None
     if parts is None or clock is None:
         return None, "unreadable"

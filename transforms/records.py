@@ -17,7 +17,7 @@ class RunContext(NamedTuple):
     """What every stage knows of the run; small, pickled into the DoFns.
 
     Attributes:
-        run_id: ``<UTC start as YYYYMMDDTHHMMSSZ>-<4 hex>``; no dot in it.
+        run_id: ``<UTC start as YYYYMMDDTHHMMSSZ>-<6 hex>``; no dot in it.
         started_at: The run's start by the clock that schedules are judged by (``--now`` sets it).
         started_epoch_s: The real time of that start, seconds since 1970.
     """

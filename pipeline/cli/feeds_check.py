@@ -1,4 +1,4 @@
-"""``newsbeam feeds check``: asks each feed once, shows what came, and writes nothing."""
+"""``newsbeam feeds check``: asks each configured feed once, or shows documents; writes nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import json
 import queue
 import sys
 import threading
-import time
-from collections.abc import Iterator
-from datetime import datetime, timezone
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pipeline.cli.feeds import configured
+from pipeline.cli.feeds import configured, shown_address
 from pipeline.cli.output import err, out, printable, styled
 from pipeline.errors import ConfigError, ExitCode
 
@@ -20,37 +18,50 @@ _THREADS = 16
 
 
 def run(args: argparse.Namespace) -> int:
-    """Asks the feeds side by side, each host in turn; exit 1 if none of them can be used.
+    """Asks the feeds side by side, each host in turn; shows the documents instead if some are named.
+
+    Returns:
+        Exit 1 if none of them can be used, 3 if some fail in a way that does not go away by itself.
 
     Raises:
-        ConfigError: If no feed is configured.
+        ConfigError: If there is nothing to check.
         ProblemsError: With all mistakes of configuration and feeds, a missing contact too.
     """
+    if args.documents:
+        from pipeline.cli.feeds_document import run as show
+
+        return show(args)
+    if args.base or args.content_type:
+        raise ConfigError("--base and --content-type are for a document; name a file or an address")
     config, items = configured(args, needs_contact=True)
     if not items:
         raise ConfigError("there are no feeds; name them with --feeds FILE_OR_URL, or in the config under feeds")
-    usable = 0
+    outcomes = []
     for row in _answers(config, items):
-        usable += row["outcome"] == "ok"
+        outcomes.append(row["outcome"])
         out(json.dumps(row, ensure_ascii=False) if args.json else _line(row))
         sys.stdout.flush()
-    err(f"{usable} of {len(items)} feeds can be used")
-    return int(ExitCode.DONE if usable else ExitCode.FAILED)
+    err(f"{outcomes.count('ok')} of {len(items)} feeds can be used")
+    return int(exit_code_of(outcomes))
+
+
+def exit_code_of(outcomes: Iterable[str]) -> ExitCode:
+    """Returns the exit code for the outcomes of what was checked, each once."""
+    from pipeline.feeds.asking import TEMPORARY
+
+    found = set(outcomes)
+    if "ok" not in found:
+        return ExitCode.FAILED
+    return ExitCode.TOO_MANY_REJECTS if found - TEMPORARY - {"ok"} else ExitCode.DONE
 
 
 def _answers(config: Any, items: list[Any]) -> Iterator[dict[str, Any]]:
     """Yields a row for each feed as soon as its answer is here."""
     from pipeline.config.feeds import source_of
-    from pipeline.settings import client_settings
-    from transforms.feeds.ask import Asker, ask
-    from transforms.fetch.client import HttpClient
-    from transforms.fetch.gate import HostGate
-    from transforms.fetch.robots import RobotsCache
-    from transforms.records import RunContext
+    from pipeline.feeds.asking import open_desk
+    from transforms.feeds.ask import ask
 
-    run_context = RunContext("check", datetime.now(timezone.utc), time.time())
-    settings, gate = client_settings(config), HostGate(config.host_gap_s)
-    asker = Asker(HttpClient(settings, run_context.now, gate), gate, RobotsCache(), settings)
+    desk = open_desk(config)
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     done: queue.SimpleQueue[dict[str, Any] | BaseException] = queue.SimpleQueue()
     for item in items:
@@ -61,7 +72,7 @@ def _answers(config: Any, items: list[Any]) -> Iterator[dict[str, Any]]:
             while True:
                 item = waiting.get_nowait()
                 source = source_of(item, config)
-                done.put(_row(source, ask(source, None, asker, run_context)))
+                done.put(_row(source, ask(source, None, desk.asker, desk.run)))
         except queue.Empty:
             return
         except BaseException as error:  # a bug: shown by the main thread instead of lost in this one
@@ -78,20 +89,17 @@ def _answers(config: Any, items: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _row(source: Any, answer: Any) -> dict[str, Any]:
-    from pipeline.config.values import without_secrets
-
     feed, exchange = answer.feed, answer.exchange
     dates = [item.published.instant for item in feed.items if item.published] if feed else []
-    moved = exchange.final_url if exchange.redirects else None
     return {
         "id": source.source_id,
-        "url": without_secrets(source.url),
+        "url": shown_address(source.url),
         "outcome": answer.outcome,
         "http_status": exchange.http_status,
         "kind": feed.kind if feed else None,
         "entries": len(feed.items) if feed else None,
         "newest": max(dates).isoformat() if dates else None,
-        "redirected_to": without_secrets(moved) if moved else None,
+        "redirected_to": shown_address(exchange.final_url) if exchange.redirects else None,
         "note": answer.note,
     }
 

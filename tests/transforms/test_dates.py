@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from transforms.date_scan import scan, scan_usual
 from transforms.dates import LENGTH_LIMIT, parse_date, read_date
 
 NOW = datetime(2026, 11, 30, 18, 0, tzinfo=timezone.utc)
@@ -343,3 +344,22 @@ def test_every_instant_comes_back_from_its_usual_forms(moment: datetime, offset:
         assert why == "", form
         assert date is not None
         assert date.instant == aware, form
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(["", "Mon, ", "Dim, "]),
+    st.integers(0, 32),
+    st.sampled_from(["Jan", "Mar", "Ago", "Dez", "Lip", "Xyz"]),
+    st.sampled_from(["1969", "2026", "0001"]),
+    st.sampled_from(["09:00:00", "24:00:00", "25:61:00"]),
+    st.sampled_from(["GMT", "+0100", "-1530", "+9900"]),
+)
+def test_the_fast_way_reads_as_the_general_one(
+    weekday: str, day: int, month: str, year: str, clock: str, zone: str
+) -> None:
+    text = f"{weekday}{day} {month} {year} {clock} {zone}"
+    fast, general = scan_usual(text), scan(text)
+    if fast is not None:
+        assert general is not None
+        assert (fast.days("")[0], fast.clock(), fast.zone) == (general.days("")[0], general.clock(), general.zone)

@@ -113,7 +113,7 @@ class KnownState:
         self._columns = {name: _Column(state[name]) for name in names}
         self._feeds = {row["name"]: _feed_state(row) for row in state["feed"].to_pylist()}
         self._due = dict(_due_pages(state["due"].to_pylist()))
-        self._hosts = {row["name"]: row["at"] for row in state["host"].to_pylist()}
+        self._hosts = {row["name"]: _utc(row["at"]) for row in state["host"].to_pylist()}
 
     def _has(self, relation: str, *parts: str) -> bool:
         return self._columns[relation].find(key_of(*parts)) >= 0
@@ -219,16 +219,20 @@ _OPEN_LOCK = threading.Lock()
 _OPEN: dict[StateLocation, tuple[float, KnownState]] = {}
 
 
-def open_state(location: StateLocation) -> KnownState:
+def open_state(location: StateLocation, max_age_s: float = _REREAD_S) -> KnownState:
     """Returns the state at a location; one copy a process.
+
+    Args:
+        location: Where it lies.
+        max_age_s: With ``NEWEST``, how long ago it may have been read, seconds.
 
     Raises:
         DatasetError: If it cannot be read and not be rebuilt.
     """
     with _OPEN_LOCK:
         read_at, known = _OPEN.get(location, (0.0, None))
-        if known is None or (location.snapshot == NEWEST and time.monotonic() - read_at > _REREAD_S):
-            known = _remember(location, _load(location))
+        if known is None or (location.snapshot == NEWEST and time.monotonic() - read_at > max_age_s):
+            known = _remember(location, _load(location, known))
         return known
 
 
@@ -239,12 +243,13 @@ def _remember(location: StateLocation, known: KnownState) -> KnownState:
     return known
 
 
-def _load(location: StateLocation) -> KnownState:
+def _load(location: StateLocation, before: KnownState | None = None) -> KnownState:
     storage = storage_of(location.root)
     if location.snapshot is None:
         return KnownState()
     if location.snapshot == NEWEST:
-        return KnownState(history.newest_state(storage))
+        state = history.newest_state(storage, before.state if before else None)
+        return before if before and state is before.state else KnownState(state)
     try:
         return KnownState(history.read_snapshot(storage, location.snapshot))
     except (DatasetError, SnapshotError):

@@ -30,8 +30,6 @@ _PRECISE_SURE_SHARE = 0.5
 _WITNESS_MIN_CHARS = 200
 _LONGER_MIN = 1.5
 _SHINGLE_WORDS = 4
-_SAMPLED_WORDS = 0
-_ANCHOR_CHARS = 6
 # What no reader sees, and what trafilatura drops in every mode.
 _UNSEEN = (
     "script", "style", "svg", "template", "iframe", "link", "meta", "input", "select", "source", "picture", "canvas", "object",
@@ -100,14 +98,10 @@ def overlap(one: str, other: str) -> tuple[float, float]:
 
 
 def _shingles(text: str) -> set[tuple[str, ...]]:
-    """The runs of four words; of a long text those that begin with a long word, a sample that both texts draw alike."""
     words = _WORD.findall(text)
     if len(words) < _SHINGLE_WORDS:
         return {tuple(words)} if words else set()
-    if len(words) < _SAMPLED_WORDS:
-        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
-    starts = (i for i, word in enumerate(words) if len(word) >= _ANCHOR_CHARS)
-    return {tuple(words[i : i + _SHINGLE_WORDS]) for i in starts}
+    return set(zip(words, words[1:], words[2:], words[3:], strict=False))
 
 
 def _harmonic(one: float, other: float) -> float:

@@ -83,7 +83,7 @@ class _Extract(beam.DoFn):
         self._pool: pools.ExtractPool | None = None
 
     def setup(self) -> None:
-        self._known = open_state(self._state)
+        open_state(self._state)  # read before the first document needs it
         self._workers = pools.available_cores() if self._settings.workers is None else self._settings.workers
         self._local_texts = 0
         quiet_libraries()
@@ -176,5 +176,5 @@ class _Extract(beam.DoFn):
             yield TaggedOutput(SIDE, WindowedValue(result, timestamp, (window,)))
         else:
             self._tally["passed"] += 1
-            article = to_article(document, result, self._known.article_id_for)
+            article = to_article(document, result, open_state(self._state).article_id_for)
             yield WindowedValue(article, timestamp, (window,))

@@ -168,7 +168,7 @@ def absolute(href: str, base: str | None, *, keep_relative: bool = False) -> str
         return None
     if text.lower().startswith("www."):
         text = "https://" + text
-    if base and not keep_relative:
+    if base and not keep_relative and not text.startswith(("https://", "http://")):
         try:
             text = urljoin(base, text)
         except ValueError:

@@ -67,7 +67,9 @@ def item_keys(items: Sequence[ItemFacts]) -> list[str]:
 
 def _guids(items: Sequence[ItemFacts]) -> list[str | None]:
     """Normalised guids; ``None`` for those that are missing or tell nothing."""
-    whole = [_plain_guid(item.id) for item in items]
+    whole = [
+        item.page if item.id and item.id == item.url and "#" not in item.id else _plain_guid(item.id) for item in items
+    ]
     bases = [_REVISION.sub("", guid) if guid else None for guid in whole]
     pages: dict[str, set[str | None]] = defaultdict(set)
     for item, base in zip(items, bases, strict=True):

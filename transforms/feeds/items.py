@@ -100,11 +100,12 @@ def _entry(item: FeedItem, source: FeedSource, feed_url: str, *, with_updated: b
     content = item.content_html
     if item.url is None and content is None and item.summary:
         content = f"<p>{html.escape(item.summary, quote=False)}</p>"
+    # A shared page without content is all that there is: asked once, the other entries are its duplicates.
     page = None if item.link_shared and content else item.url
     updated = item.updated.instant if item.updated else None
     return Entry(
         url=page,
-        url_key=key_without_page(source.source_id, item.key) if page is None or item.link_shared else url_key(page),
+        url_key=key_without_page(source.source_id, item.key) if page is None else url_key(page),
         entry_version=entry_version(item.title, text[:_VERSION_TEXT], updated if with_updated else None),
         source_id=source.source_id,
         discovered_via="feed",

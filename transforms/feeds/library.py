@@ -17,7 +17,7 @@ from transforms.feeds import plain
 from transforms.feeds.model import ITEM_LIMIT, Enclosure, Link, RawFeed, RawItem
 from transforms.feeds.xml_feed import person_name
 
-TAG_LIMIT = 4000
+TAG_LIMIT = 3000
 SIZE_LIMIT = 1_500_000
 _TEXT_LENGTH_LIMIT = 200
 

@@ -252,7 +252,7 @@ def _text_entries(text: str) -> Iterator[_Listed]:
             continue
         quoted = re.findall(r'"([^"]*)"', stripped)
         address, _, rest = re.sub(r'"[^"]*"', " ", stripped).strip().partition(" ")
-        if stripped.startswith('"'):
+        if stripped.startswith('"') and quoted:
             address, quoted = quoted[0], quoted[1:]
         titles = [word[1:] for word in quoted if word.startswith("~")] or [rest.strip()]
         yield _Listed(number, address, titles[0], tuple(word for word in quoted if word and word[0] != "~"))

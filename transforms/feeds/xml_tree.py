@@ -99,7 +99,7 @@ def _within_limits(data: bytes, item_name: bytes, warnings: list[str]) -> bytes:
         if end < len(data):
             data = data[:end]
             warnings.append("too_complex")
-    if data.count(b"<") > ITEM_LIMIT:
+    if sum(data.count(sign + name) for sign in (b"<", b":") for name in (item_name, item_name.upper())) > ITEM_LIMIT:
         items = re.finditer(rb"<(?:[\w.-]{1,20}:)?%s(?=[\s>/])" % item_name, data, re.IGNORECASE)
         for count, match in enumerate(items):
             if count == ITEM_LIMIT:

@@ -154,7 +154,7 @@ class SearchText:
 def search_form(phrase: str) -> str:
     """Returns a phrase as it is looked for: folded, hyphens kept, blanks closed up, nothing invisible."""
     folded = fold(unicodedata.normalize("NFC", phrase)).replace(IGNORED, "").replace(BREAK, BLANK)
-    return " ".join(folded.split(BLANK)).strip()
+    return BLANK.join(filter(None, folded.split(BLANK)))
 
 
 def written_letters(text: str, keep_accents: bool = False) -> str:

@@ -1,0 +1,1 @@
+"""Feeds without end: ticks in, what is due out, and nothing forgotten on the way."""
