@@ -20,6 +20,7 @@ from transforms.feeds.stage import PollFeeds, PollSettings
 from transforms.fetch.stage import FetchPages, FetchSettings
 from transforms.records import Document, FeedSource, RunContext
 from transforms.seeds.stage import ReadSeeds, ReadUrls
+from transforms.stream.stage import FollowFeeds
 from transforms.tag.stage import TagSettings, TagTopics
 from transforms.tag.taxonomy import Taxonomy
 from transforms.write.stage import WriteDataset, WriteSettings
@@ -34,6 +35,8 @@ class Job(NamedTuple):
         limit: Most items to take in, ``None`` for all.
         limit_entries_only: Whether seeds, whose text is here already, are free of the limit.
         keep: ``all`` or ``tagged``.
+        feeds: Only for a stream: the feeds that its ticks follow.
+        buckets: Only for a stream: shares that hosts are spread over.
     """
 
     run: RunContext
@@ -47,6 +50,8 @@ class Job(NamedTuple):
     keep: str = "all"
     limit: int | None = None
     limit_entries_only: bool = False
+    feeds: tuple[FeedSource, ...] = ()
+    buckets: int = 1
 
 
 class Sources(NamedTuple):
@@ -56,11 +61,13 @@ class Sources(NamedTuple):
         feeds: ``FeedSource`` records.
         seed_paths: Paths of seed files.
         url_paths: Paths of lists of addresses.
+        ticks: Elements without end and meaning; if there are any, ``job.feeds`` are followed instead of ``feeds``.
     """
 
     feeds: Any
     seed_paths: Any
     url_paths: Any
+    ticks: Any = None
 
 
 def batch_sources(
@@ -74,6 +81,18 @@ def batch_sources(
     )
 
 
+def stream_sources(pipeline: beam.Pipeline, ticks: Any, seed_paths: list[str], url_paths: list[str]) -> Sources:
+    """Returns the sources of a stream: ticks for its feeds, and bounded seeds and lists that are read once.
+
+    Args:
+        pipeline: Where they are added.
+        ticks: A transform that is an unbounded source.
+        seed_paths: Paths of seed files.
+        url_paths: Paths of lists of addresses.
+    """
+    return batch_sources(pipeline, [], seed_paths, url_paths)._replace(ticks=pipeline | "Ticks" >> ticks)
+
+
 def build(sources: Sources, job: Job) -> beam.PCollection:
     """Joins the stages.
 
@@ -84,13 +103,12 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     Returns:
         The committed runs, one element a commit, as ``WriteDataset`` yields them.
     """
-    polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
+    polled, due, asked = _feeds_and_due(sources, job)
     listed = sources.url_paths | "Read address lists" >> ReadUrls(job.run)
     read = sources.seed_paths | "Read seeds" >> ReadSeeds(job.run)
-    due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run, job.limit)
 
     announced = (
-        (polled.entries, listed.entries, read.entries, read.documents)
+        (polled, listed.entries, read.entries, read.documents)
         | "Announced items" >> beam.Flatten()
         | "Drop known" >> DropKnown(job.state, job.run)
     )
@@ -98,9 +116,7 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     seeds = taken.new | "Seeds" >> beam.Filter(lambda item: isinstance(item, Document))
     entries = taken.new | "Entries" >> beam.Filter(lambda item: not isinstance(item, Document))
 
-    pages = (
-        (entries, due.entries) | "Pages to fetch" >> beam.Flatten() | "Fetch pages" >> FetchPages(job.fetch, job.run)
-    )
+    pages = (entries, due) | "Pages to fetch" >> beam.Flatten() | "Fetch pages" >> FetchPages(job.fetch, job.run)
     extracted = (
         (pages.documents, seeds)
         | "Documents" >> beam.Flatten()
@@ -108,6 +124,16 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     )
     tagged = extracted.articles | "Tag topics" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
 
-    stages = (polled, listed, read, due, announced, taken, pages, extracted, tagged)
+    stages = (*asked, listed, read, announced, taken, pages, extracted, tagged)
     side = tuple(stage.side for stage in stages) | "Beside the articles" >> beam.Flatten()
     return {"tagged": tagged.tagged, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)
+
+
+def _feeds_and_due(sources: Sources, job: Job) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Joins the steps that announce: new entries, entries due again, and the stages that they came from."""
+    if sources.ticks is not None:
+        followed = sources.ticks | "Follow feeds" >> FollowFeeds(job.poll, job.feeds, job.state, job.run, job.buckets)
+        return followed.entries, followed.due, (followed,)
+    polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
+    due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run, job.limit)
+    return polled.entries, due.entries, (polled, due)

@@ -119,8 +119,9 @@ def _run_pipeline(pipeline: beam.Pipeline) -> None:
     try:
         pipeline.run().wait_until_finish()
     except Exception as error:
-        found = re.search(r"\bDatasetError: (.+?)(?: \[while running .*)?$", str(error), re.MULTILINE)
-        if found is None:
+        # The class survives on the in-process runner, elsewhere only the text does; the step is added to it.
+        found = re.search(r"(?:\bDatasetError: |^)(.+?)(?: \[while running .*)?$", str(error), re.MULTILINE)
+        if found is None or not (isinstance(error, DatasetError) or "DatasetError: " in str(error)):
             raise
         raise DatasetError(found[1]) from error
 

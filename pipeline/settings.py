@@ -30,4 +30,5 @@ def fetch_settings(config: Config) -> FetchSettings:
         client=client_settings(config),
         host_gap_s=config.host_gap_s,
         max_pages_per_host=config.max_pages_per_host,
+        recheck_s=tuple(sorted(config.recheck_s)),
     )

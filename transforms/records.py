@@ -77,6 +77,7 @@ class Entry(NamedTuple):
         language: BCP 47 tag as declared by feed, record or user.
         attempts: Failed fetches of this entry in earlier runs.
         first_failed_at: When the first of them was.
+        rechecks: How often the page was fetched again to see corrections.
     """
 
     url: str | None
@@ -101,6 +102,7 @@ class Entry(NamedTuple):
     image_url: str | None = None
     attempts: int = 0
     first_failed_at: datetime | None = None
+    rechecks: int = 0
 
 
 class Document(NamedTuple):

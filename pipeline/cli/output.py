@@ -89,7 +89,8 @@ def set_up_logging(verbosity: int, shows_tracebacks: bool = False) -> None:
     handler.addFilter(lambda record: not record.getMessage().startswith("apitools not found") or verbosity > 1)
     root.addHandler(handler)
     levels = {-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}
-    others = {-1: logging.CRITICAL, 0: logging.ERROR, 1: logging.WARNING}
+    # What Beam calls an error is an exception that ends the run; it is said once, by main().
+    others = {-1: logging.CRITICAL, 0: logging.CRITICAL, 1: logging.WARNING}
     for name in ("newsbeam", "pipeline", "transforms"):
         logging.getLogger(name).setLevel(levels.get(verbosity, logging.DEBUG))
     for name in ("apache_beam", "py.warnings", "trafilatura", "htmldate", "urllib3"):

@@ -32,6 +32,13 @@ def run(args: argparse.Namespace) -> int:
         out("\n".join(plan_lines(plan, flags, args.now)))
         return int(ExitCode.DONE)
 
+    if args.streaming or args.stream_id:
+        from pipeline.stream import StreamOptions, check_stream, run_stream
+
+        options_of_stream = StreamOptions(tuple(flags), args.stream_id, args.tick, args.detach)
+        check_stream(plan, options_of_stream)
+        return int(run_stream(plan, options_of_stream, lambda line: None if args.quiet else err(line)))
+
     from transforms.write.lock import acquire
 
     # Before Beam is imported, so that a second run is told at once that the dataset is busy.

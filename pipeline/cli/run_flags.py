@@ -15,7 +15,7 @@ newsbeam run --seeds 'archive/**/*.txt' -d out
 newsbeam run --feeds configs/feeds.yaml --contact you@example.org
 newsbeam run --plan
 newsbeam run --json > summary.json
-newsbeam run --runner FlinkRunner --flink_master localhost:8081
+newsbeam run --runner flink --streaming --stream-id desk --contact you@example.org
 """
 
 
@@ -107,6 +107,10 @@ def _add_ways(parser: Parser) -> None:
     ways.add_argument("--now", type=moment, metavar="TIME", help="the clock that schedules are judged by")
     ways.add_argument("--due-now", action="store_true", help="treat every feed and page as due")
     ways.add_argument("--runner", metavar="NAME", help="direct (default), a preset, or a runner of Beam")
+    ways.add_argument("--streaming", action="store_true", help="follow the feeds without end; needs --stream-id")
+    ways.add_argument("--stream-id", metavar="ID", help="name of the stream, always the same for one dataset")
+    ways.add_argument("--tick", default="5s", metavar="TIME", help="how often a stream looks what is due (5s)")
+    ways.add_argument("--detach", action="store_true", help="leave a stream to its cluster once it is sent there")
     ways.add_argument("--json", action="store_true", help="the summary as one JSON object on stdout")
     ways.add_argument("-q", "--quiet", action="store_true", help="errors only")
     ways.add_argument("-v", "--verbose", action="count", default=0, help="say more; -vv: everything")

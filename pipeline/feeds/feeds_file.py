@@ -94,7 +94,7 @@ def fields_of(item: FeedItem) -> dict[str, str | tuple[str, ...]]:
 
 
 def clean_name(name: str | None) -> str | None:
-    """Returns a title from elsewhere as the name of a feed: one line, nothing invisible; ``None`` if nothing is left."""
+    """Returns a title from elsewhere as a name: one line, nothing invisible; ``None`` if nothing is left."""
     letters = "".join(letter if letter.isprintable() else " " for letter in name or "")
     return re.sub(r"\s+", " ", letters).strip()[:_NAME_LENGTH].strip() or None
 

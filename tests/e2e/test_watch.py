@@ -123,3 +123,23 @@ def test_an_entry_that_is_edited_becomes_a_revision_and_an_unchanged_one_never(t
     rows = read_rows(tmp_path / "out", "articles")
     assert sorted((row["url"], row["revision"]) for row in rows) == [(links[0], 1), (links[0], 2), (links[1], 1)]
     assert len({row["first_seen_at"] for row in rows if row["url"] == links[0]}) == 1
+
+
+def test_recheck_fetches_a_page_again_at_its_ages_and_sees_the_correction(tmp_path):
+    corrected = page(0).replace("Nobody could say", "The mayor could say")
+    (tmp_path / "news.yaml").write_text("recheck: [1h, 24h]\nseeds: []\n")
+    with NewsServer({"/story/0": [page(0), page(0), corrected]}, host="127.0.0.2") as server:
+        server.routes["/feed.xml"] = rss([server.url("/story/0")])
+        words = ["-c", tmp_path / "news.yaml", "--feeds", server.url("/feed.xml"), "-d", tmp_path / "out", *FLAGS]
+        times = ("29T10:00", "29T10:30", "29T11:01", "30T10:02", "30T23:00")
+        runs = [run_json(*words, "--due-now", "--now", f"2026-11-{time}:00Z") for time in times]
+
+    # At half an hour nothing is due; at one hour the page is as before; at a day it is corrected; then it is left alone.
+    assert [items_of(run) for run in runs] == [
+        {"in": 1, "new": 1},
+        {"in": 1, "deferred": 1},
+        {"in": 2, "known": 1, "duplicates": 1},
+        {"in": 2, "revised": 1, "duplicates": 1},
+        {"in": 1, "known": 1},
+    ]
+    assert sum(request.path == "/story/0" for request in server.requests) == 3

@@ -44,7 +44,7 @@ def test_what_came_of_each_feed(server, capsys):
         "feeds:\n"
         + "".join(f"  - {{id: {name}, url: '{server.url('/' + name)}'}}\n" for name in ("feed", "moved", "page", "nix"))
     )
-    rows, err = checked(capsys, "--feeds", "f.yaml")
+    rows, err = checked(capsys, "--feeds", "f.yaml", code=3)  # a page, and an address that is gone
     assert rows["feed"] == {
         "id": "feed",
         "url": server.url("/feed"),

@@ -81,11 +81,11 @@ def test_flags_of_a_job_server_pass_where_there_is_one():
 
 def test_flags_outweigh_the_preset():
     arguments = beam_arguments("flink", ["--parallelism=4"])
-    assert arguments[0] == "--runner=PortableRunner"
+    assert arguments[0] == "--runner=FlinkRunner"
     assert arguments.index("--parallelism=1") < arguments.index("--parallelism=4")
 
 
-@pytest.mark.parametrize("name", ["direct", "flink", "dataflow"])
+@pytest.mark.parametrize("name", ["direct", "prism", "flink", "spark", "dataflow"])
 def test_presets_that_ship_are_right(name):
     path = find_preset(name)
     assert path == starter_dir() / "runners" / f"{name}.yaml"

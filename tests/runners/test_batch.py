@@ -10,7 +10,17 @@ import pytest
 
 from tests.program import items_of, page, rss, run_json
 from tests.rows import assert_same_rows, assert_sound
-from tests.runners.processes import BOOT, DEPLOY, FLINK_JARS, PRISM, SPARK_JARS, is_loopback_only, job_server, listeners, needs
+from tests.runners.processes import (
+    BOOT,
+    DEPLOY,
+    FLINK_JARS,
+    PRISM,
+    SPARK_JARS,
+    is_loopback_only,
+    job_server,
+    listeners,
+    needs,
+)
 from tests.servers import NewsServer
 
 pytestmark = pytest.mark.slow
@@ -73,7 +83,8 @@ def test_prism(in_process: Path, inputs: list[object], tmp_path: Path) -> None:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "environment", [pytest.param("LOOPBACK", marks=needs(FLINK_JARS)), pytest.param("PROCESS", marks=needs(FLINK_JARS, BOOT))]
+    "environment",
+    [pytest.param("LOOPBACK", marks=needs(FLINK_JARS)), pytest.param("PROCESS", marks=needs(FLINK_JARS, BOOT))],
 )
 def test_embedded_flink(in_process: Path, inputs: list[object], tmp_path: Path, environment: str) -> None:
     with job_server("flink", tmp_path / "flink") as port:

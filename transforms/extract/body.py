@@ -36,11 +36,20 @@ _UNSEEN = (
     "nav", "footer", "button", "noscript", "video", "audio", "embed", "textarea", "dialog", "menu",
 )  # fmt: skip
 # Two sentences, or a word and a figure, that only mark-up parts.
-_GLUED = re.compile(r"[a-zß-ÿ]{3}[.!?][\"”’»)]?[A-ZÀ-Ý][a-zß-ÿ]|\b[A-Z]?[a-zß-ÿ]{4,}\d{1,2}\b")
+_GLUED = re.compile(r"[.!?](?<=[a-zß-ÿ]{3}[.!?])[\"”’»)]?[A-ZÀ-Ý][a-zß-ÿ]|\d(?<=[a-zß-ÿ]{4}\d)\d?\b")
 _WORD = re.compile(r"\w+")
+
+
+def _fast_options() -> Extractor:
+    options = Extractor(output_format="python", fast=True, comments=False)
+    # With any other focus than "balanced" a short text is not extracted again in recall mode: that is our escalation.
+    options.focus = "as found"
+    return options
+
+
 # Never deduplicate: its memory is global to the process, a page seen twice would lose its text.
 _OPTIONS = {
-    "fast": Extractor(output_format="python", fast=True, comments=False),
+    "fast": _fast_options(),
     "default": Extractor(output_format="python", comments=False),
     "precision": Extractor(output_format="python", precision=True, comments=False),
 }

@@ -62,12 +62,14 @@ def decode_page(body: bytes, content_type: str | None = None) -> DecodedPage | N
 
 
 def _to_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str] | None:
+    html = body.removeprefix(codecs.BOM_UTF8)
+    if _is_plain_utf8(html):
+        return html, "utf-8"
     declared = _declared_encoding(body, content_type)
     if declared in (None, "utf-8"):
-        html = body.removeprefix(codecs.BOM_UTF8)
         text = html.decode("utf-8", "replace")
         if _is_mostly_sound(text, declared):
-            return (text.encode() if "\ufffd" in text else html), "utf-8"
+            return text.encode(), "utf-8"
     decoded = decode(body, declared)
     if decoded is not None:
         return decoded[0].encode("utf-8", "replace"), decoded[1]
@@ -77,10 +79,21 @@ def _to_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str] | None:
     return body.decode(declared, "replace").encode("utf-8", "replace"), declared
 
 
+def _is_plain_utf8(html: bytes) -> bool:
+    """Valid UTF-8, and neither UTF-16 nor ISO-2022-JP, which are valid UTF-8 by their bytes."""
+    if b"\0" in html or b"\x1b$" in html:
+        return False
+    try:
+        html.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _is_mostly_sound(text: str, declared: str | None) -> bool:
     """Tells whether a page is UTF-8 but for single bytes (cut characters, foreign inserts)."""
     broken = text.count("\ufffd")
-    if "\0" in text[:_DECLARATION_SPAN_BYTES] or "\x1b$" in text:
+    if "\0" in text[:_DECLARATION_SPAN_BYTES] or "\x1b$" in text or not text.count("\ufffd"):
         return False
     if declared:
         return broken <= len(text) * _BROKEN_SHARE_MAX

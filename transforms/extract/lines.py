@@ -22,6 +22,8 @@ _CREDIT_LIMIT_CHARS = 500
 _NOTICE_LIMIT_CHARS = 320
 _CHROME_LIMIT_CHARS = 80
 _SCRIPT_LIMIT_CHARS = 4000
+_PICTURE_LIMIT_CHARS = 120
+_CODE_ENDS = ";})]>"
 _STAMP_LIMIT_CHARS = 80
 _TEASER_WORDS_MIN = 6
 _PROMO_LIMIT_CHARS = 160
@@ -91,6 +93,7 @@ def sort_page_lines(text: str, titles: Iterable[str] = (), authors: Sequence[str
     heads = {_key(title) for title in titles if title}
 
     def place(line: str, index: int, count: int) -> str:
+        line = line.strip()
         if not any(character.isalnum() for character in line):
             return "dropped"
         if index < _HEAD_LINES and (_key(line) in heads or _is_stamp(line)):
@@ -99,9 +102,9 @@ def sort_page_lines(text: str, titles: Iterable[str] = (), authors: Sequence[str
             return "dropped"
         if len(line) <= _CHROME_LIMIT_CHARS and rules.CHROME.fullmatch(line):
             return "dropped"
-        if len(line) <= _SCRIPT_LIMIT_CHARS and rules.SCRIPT.fullmatch(line):
+        if line[-1] in _CODE_ENDS and len(line) <= _SCRIPT_LIMIT_CHARS and rules.SCRIPT.fullmatch(line):
             return "dropped"
-        if rules.PICTURE_CREDIT.fullmatch(line) or (index >= count - _END_LINES and index and _is_author_note(line, authors)):
+        if (len(line) <= _PICTURE_LIMIT_CHARS and rules.PICTURE_CREDIT.fullmatch(line)) or (index >= count - _END_LINES and index and _is_author_note(line, authors)):
             return "credits"
         return _place_of_text_line(line, index, count)
 

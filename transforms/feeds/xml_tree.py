@@ -23,6 +23,10 @@ _NAMESPACE_LIMIT = 1000
 _MISUSED_LIMIT = 50_000
 _PIECE_BYTES = 64 * 1024
 _COMPLEX_SIZE_LIMIT = 2 * 1024 * 1024
+_HALF_CHARACTER = re.compile(
+    rb"&#(?:0*(?:5529[6-9]|55[3-9][0-9]{2}|56[0-9]{3}|57[0-2][0-9]{2}|573[0-3][0-9]|5734[0-3])"
+    rb"|[xX]0*[dD][89a-fA-F][0-9a-fA-F]{2});"
+)
 _C1_REFERENCE = re.compile(rb"&#(?:(1[2-5][0-9])|[xX]([89][0-9a-fA-F]));")
 _ITEM_NAMES = {"atom": b"entry", "sitemap": b"url", "sitemap_index": b"sitemap"}
 
@@ -83,7 +87,11 @@ def _parse(data: bytes, recover: bool = False) -> etree._Element | None:
     )
     try:
         if recover:
-            return etree.fromstring(data, parser)
+            # In recovery libxml2 takes half characters for text, and makes UTF-8 of them that is none.
+            root = etree.fromstring(_HALF_CHARACTER.sub(b"", data), parser)
+            if root is not None:
+                etree.strip_elements(root, etree.Entity, with_tail=False)
+            return root
         # In pieces, so that it stops at the first error instead of counting them all.
         for start in range(0, len(data), _PIECE_BYTES):
             parser.feed(data[start : start + _PIECE_BYTES])

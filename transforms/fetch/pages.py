@@ -49,6 +49,7 @@ class FetchSettings(NamedTuple):
         threads: Hosts that are walked at the same time.
         queue_bytes: Size of the pages that wait for the next stage; one page always fits.
         queue_items: Their number.
+        recheck_s: Ages at which a page is fetched once more, to see corrections; seconds, increasing.
         host_time_budget_s: After this time no further page of a host is begun; the rest is deferred.
     """
 
@@ -59,6 +60,7 @@ class FetchSettings(NamedTuple):
     queue_bytes: int = 64 << 20
     queue_items: int = 64
     host_time_budget_s: float = 600.0
+    recheck_s: tuple[float, ...] = ()
 
 
 class Step(NamedTuple):
@@ -238,7 +240,13 @@ class HostWalk:
             http_status=exchange.http_status,
             final_url=exchange.final_url if exchange.redirects else None,
         )
-        return Step("passed", document, (self._row(entry, exchange)._replace(body_sha256=digest),))
+        row = self._row(entry, exchange)._replace(body_sha256=digest)
+        ages = (0.0, *self._tools.settings.recheck_s)
+        if entry.rechecks + 1 < len(ages):
+            pause = timedelta(seconds=ages[entry.rechecks + 1] - ages[entry.rechecks])
+            again = entry._replace(attempts=0, first_failed_at=None, rechecks=entry.rechecks + 1)
+            row = row._replace(next_due_at=exchange.started_at + pause, entry_json=due.entry_to_json(again))
+        return Step("passed", document, (row,))
 
     def _final(self, entry: Entry, exchange: Exchange) -> Step:
         """The page is refused for good: a reject, or the feed's own text in its place."""

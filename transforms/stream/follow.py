@@ -189,9 +189,7 @@ class Follower:
         if len(emission.due) > before:
             emission.side.append(Tally("due", "item", len(emission.due) - before))
 
-    def _may_send(
-        self, key: str, entry: Entry, sent: Sent, in_flight: Counter[str], emission: Emission
-    ) -> bool:
+    def _may_send(self, key: str, entry: Entry, sent: Sent, in_flight: Counter[str], emission: Emission) -> bool:
         """Tells whether an entry goes out now, and notes that it did: once, and no more than its host can do."""
         host = host_of(entry.url or "")
         short = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]

@@ -19,6 +19,7 @@ from transforms.stream.follow import Follower
 
 SIDE, DUE = "side", "due"
 HEARTBEAT = "heartbeat"
+_SENT_CELL = beam.DoFn.StateParam(ReadModifyWriteStateSpec("sent", coders.BytesCoder()))
 
 
 class FollowedFeeds(NamedTuple):
@@ -77,8 +78,6 @@ def _to_buckets(_: object, buckets: int) -> Iterator[tuple[int, int]]:
 class _Follow(beam.DoFn):
     """One tick of one bucket. The state is one cell a bucket: what went out lately, and when."""
 
-    SENT = ReadModifyWriteStateSpec("sent", coders.BytesCoder())
-
     def __init__(
         self,
         settings: PollSettings,
@@ -98,7 +97,7 @@ class _Follow(beam.DoFn):
         limits = PollLimits(settings.max_age_s, settings.max_items_per_feed)
         self._follower = Follower(self._feeds, settings.fetch, limits, self._location, self._run, self._buckets)
 
-    def process(self, element: tuple[int, int], sent_cell: Any = beam.DoFn.StateParam(SENT)) -> Iterator[Any]:
+    def process(self, element: tuple[int, int], sent_cell: Any = _SENT_CELL) -> Iterator[Any]:
         sent = json.loads(sent_cell.read() or b"{}")
         emission = self._follower.tick(element[0], sent)
         sent_cell.write(json.dumps(sent).encode())

@@ -20,7 +20,9 @@ KINDS = {"rss", "atom", "rdf", "json", "sitemap", "sitemap_index", "html", "empt
 
 MARKUP = (
     "<rss>|</rss>|<channel>|<item>|</item>|<title>|</title>|<link>|<link href='x'/>|<feed|"
-    " xmlns='http://www.w3.org/2005/Atom'>|<entry>|</entry>|<content type='xhtml'>|<![CDATA[|]]>|<!--|-->|&|&amp;|&eacute;|&#x0;|&#55357;|<|>|'|\"|xml:base='//['|"
+    " xmlns='http://www.w3.org/2005/Atom'>|<entry>|</entry>|<content type='xhtml'>|<![CDATA[|]]>|<!--|"
+    "-->|&|&amp;|&eacute;|"
+    "&#x0;|&#55357;|<|>|'|\"|xml:base='//['|"
     "<guid>|<pubDate>|2026-03-02|http://[|https://a.example/1|<?xml version='1.0' encoding='koi8-r'?>|{|\"items\":[|"
     "<!DOCTYPE x [<!ENTITY a 'b'>]>|<urlset><url><loc>|<media:content url=x>|\n| |text"
 )

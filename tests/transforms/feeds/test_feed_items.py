@@ -109,15 +109,22 @@ def test_nothing_to_read_is_refused_with_the_reason() -> None:
     assert all(r.feed_url == FEED_URL and r.source_id == "gull" for r in taken.rejects)
 
 
-def test_entries_that_share_one_page_are_told_apart() -> None:
-    items = [item(f"Ferry {n} late", link="/status", extra=f"<guid isPermaLink='false'>f{n}</guid>") for n in range(3)]
-    taken = take(*items)
-    assert len({entry.url_key for entry in taken.entries}) == 3
-    assert {entry.url for entry in taken.entries} == {"https://gull.example/status"}
-    with_text = [
-        text.replace("</item>", "<description>" + "It will be late. " * 60 + "</description></item>") for text in items
+def test_entries_that_share_one_page_are_articles_of_their_own_if_they_have_content() -> None:
+    text = "<description>" + "It will be late. " * 60 + "</description>"
+    items = [
+        item(f"Ferry {n} late", link="/status", extra=f"<guid isPermaLink='false'>f{n}</guid>{text}") for n in range(3)
     ]
-    assert {entry.url for entry in take(*with_text).entries} == {None}
+    taken = take(*items)
+    assert [entry.url for entry in taken.entries] == [None] * 3
+    assert len({entry.url_key for entry in taken.entries}) == 3
+
+
+def test_a_shared_page_is_all_there_is_if_entries_have_no_content() -> None:
+    taken = take(
+        *(item(f"Ferry {n} late", link="/status", extra=f"<guid isPermaLink='false'>f{n}</guid>") for n in range(3))
+    )
+    assert {entry.url for entry in taken.entries} == {"https://gull.example/status"}
+    assert len({entry.url_key for entry in taken.entries}) == 1
 
 
 def test_a_front_page_is_no_address_of_a_story() -> None:

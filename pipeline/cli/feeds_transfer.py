@@ -1,0 +1,103 @@
+"""``newsbeam feeds import`` and ``export``: lists of feeds from and for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from pipeline.cli.feeds import configured
+from pipeline.cli.output import err, out, printable, shown_path
+from pipeline.errors import ConfigError, ExitCode, RunError
+
+
+def take_in(args: argparse.Namespace) -> int:
+    """Adds the feeds of a list to a feeds file; what is left out is said line by line.
+
+    Raises:
+        ConfigError: If it is not clear where to add them.
+        ProblemsError: With the mistakes of the configuration and the lists.
+        RunError: If the list has no feed that can be used.
+    """
+    from pipeline.config.load import read_config
+    from pipeline.feeds.asking import contact_problems
+    from pipeline.feeds.feeds_file import append, find_target
+    from pipeline.feeds.transfer import read_feeds
+    from transforms.urls import url_key
+    from transforms.yaml_file import ProblemsError
+
+    loaded = read_config(args.config, vars(args))
+    if problems := contact_problems(loaded, ()):
+        raise ProblemsError(problems)
+    target = find_target(args.file, loaded)
+    taken = read_feeds(args.source, args.tag)
+    for problem in taken.problems:
+        err(f"{printable(shown_path(problem))}; left out")
+    if not taken.items:
+        raise RunError(f"{args.source}: no feed in it can be used")
+    new = [item for item in taken.items if url_key(item.url) not in target.listed]
+    lines = append(target.path, new) if new else ()
+    file = printable(shown_path(target.path))
+    for item, line in zip(new, lines, strict=True):
+        out(f"{file}:{line}: {printable(_shown(item))}")
+    known = len(taken.items) - len(new)
+    err(
+        f"{len(new)} feeds added to {file}, {known} listed already, {taken.repeated} repeated,"
+        f" {len(taken.problems)} left out"
+    )
+    return int(ExitCode.DONE)
+
+
+def give_out(args: argparse.Namespace) -> int:
+    """Writes the configured feeds to a file or stdout.
+
+    Raises:
+        ConfigError: If the format is unknown, there are no feeds, or the file is one that lists them.
+        ProblemsError: With the mistakes of the configuration and the lists.
+    """
+    from pipeline.feeds.feeds_file import replace_file
+    from pipeline.feeds.transfer import has_secret, write_feeds
+
+    form = _format(args)
+    config, items = configured(args)
+    if not items:
+        raise ConfigError("there are no feeds; name them with --feeds FILE_OR_URL, or in the config under feeds")
+    secret = [] if args.with_secrets else list(filter(has_secret, items))
+    for item in secret:
+        err(f"{printable(_shown(item))}: holds a password or token; left out (--with-secrets writes it)")
+    written = [item for item in items if item not in secret]
+    data = write_feeds(written, form)
+    if args.destination == "-":
+        sys.stdout.flush()
+        getattr(sys.stdout, "buffer", None) and sys.stdout.buffer.write(data)
+    else:
+        _refuse_own(args.destination, config)
+        replace_file(args.destination, data)
+    err(f"{len(written)} feeds written as {form}" + (f", {len(secret)} left out" if secret else ""))
+    return int(ExitCode.DONE)
+
+
+def _format(args: argparse.Namespace) -> str:
+    from pipeline.feeds.transfer import FORMATS
+
+    if args.format or args.destination == "-":
+        return str(args.format or "opml")
+    form = FORMATS.get(Path(args.destination).suffix.lower())
+    if form is None:
+        raise ConfigError(f"{args.destination}: end it in .opml, .csv, .txt or .yaml, or name a --format")
+    return form
+
+
+def _refuse_own(destination: str, config: Any) -> None:
+    """An export over the list itself would lose its comments."""
+    sources = [entry for entry in config.feeds if isinstance(entry, str) and os.path.exists(entry)]
+    if os.path.exists(destination) and any(os.path.samefile(destination, source) for source in sources):
+        raise ConfigError(f"{destination} lists the feeds itself; export to another file")
+
+
+def _shown(item: Any) -> str:
+    from pipeline.cli.feeds import shown_address
+
+    return shown_address(item.url)
