@@ -75,7 +75,7 @@ class _DropKnown(_Tallying):
         if isinstance(item, Document):
             return "known" if known.is_known_content(item.entry, item.body_sha256) else "passed"
         due = known.due_entry(item.url_key)
-        if due is None:
+        if due is None or due.entry.rechecks:  # a page that is only looked at again is committed
             return "known" if known.is_known(item) else "passed"
         return "duplicate" if due.is_due(_judged_at(self._location, self._run)) else "deferred"
 
