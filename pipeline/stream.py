@@ -90,29 +90,8 @@ def run_stream(plan: Plan, options: StreamOptions, tell: Callable[[str], None]) 
     Raises:
         RunError: If the runner ends the job by itself.
     """
-    # Beam takes a second or two.
-    import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
-
-    from pipeline.graph import build, stream_sources
-    from pipeline.launch import RunOptions, make_job, new_run, run_facts
-    from transforms.dedupe.state import NEWEST, StateLocation
-
-    tick_s = check_stream(plan, options)
-    seeds = tuple(path for batch in plan.seed_batches for path in batch)
-    assert options.stream_id
-    run = new_run(None)._replace(run_id=options.stream_id)
-    job = make_job(
-        plan,
-        RunOptions(options.beam_flags),
-        run,
-        StateLocation(plan.config.dataset, NEWEST),
-        run_facts(plan, plan.feeds, seeds, plan.url_paths),
-    )
-    buckets = int(_value_of(options.beam_flags, "--parallelism") or 1)
-    job = job._replace(limit=None, feeds=plan.feeds, buckets=buckets)
-    pipeline = beam.Pipeline(options=PipelineOptions(_flags(options), save_main_session=False))
-    build(stream_sources(pipeline, _ticks(options.runner, tick_s), list(seeds), list(plan.url_paths)), job)
+    check_stream(plan, options)
+    pipeline = make_pipeline(plan, options)
     with _stop_signals():
         result = None
         try:
@@ -127,6 +106,33 @@ def run_stream(plan: Plan, options: StreamOptions, tell: Callable[[str], None]) 
                 _cancel(result)
             return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.DONE
     raise RunError("the runner has ended the stream; start it again, nothing is lost")
+
+
+def make_pipeline(plan: Plan, options: StreamOptions) -> Any:
+    """Returns the pipeline of a stream, built and not started."""
+    # Beam takes a second or two.
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from pipeline.graph import build, stream_sources
+    from pipeline.launch import RunOptions, make_job, new_run, run_facts
+    from transforms.dedupe.state import NEWEST, StateLocation
+
+    seeds = tuple(path for batch in plan.seed_batches for path in batch)
+    assert options.stream_id
+    job = make_job(
+        plan,
+        RunOptions(options.beam_flags),
+        new_run(None)._replace(run_id=options.stream_id),
+        StateLocation(plan.config.dataset, NEWEST),
+        run_facts(plan, plan.feeds, seeds, plan.url_paths),
+    )
+    buckets = int(_value_of(options.beam_flags, "--parallelism") or 1)
+    job = job._replace(limit=None, feeds=plan.feeds, buckets=buckets)
+    pipeline = beam.Pipeline(options=PipelineOptions(_flags(options), save_main_session=False))
+    ticks = _ticks(options.runner, check_stream(plan, options))
+    build(stream_sources(pipeline, ticks, list(seeds), list(plan.url_paths)), job)
+    return pipeline
 
 
 def _flags(options: StreamOptions) -> list[str]:

@@ -84,16 +84,22 @@ def _lines(document: Any, shown: dict[str, Any]) -> Iterator[str]:
     yield f"{_name(document)}: {shown['kind']}, {title}{len(shown['entries'])} entries"
     if shown["warnings"]:
         yield f"  warnings: {', '.join(shown['warnings'])}"
-    rules = [f"{key} {_rule(value)}" for key, value in shown["next_due_rules"].items() if value]
-    if rules:
-        yield f"  asks to be polled by: {', '.join(rules)}"
+    if rules := _rules(shown["next_due_rules"]):
+        yield f"  asks not to be polled {rules} (GMT)"
     if shown["entries"]:
         header = ("published", "zone", "title", "url")
         yield table(header, [_row(entry) for entry in shown["entries"]], sys.stdout)
 
 
-def _rule(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _rules(rules: dict[str, Any]) -> str:
+    parts = []
+    if rules.get("min_interval_min"):
+        parts.append(f"more often than every {rules['min_interval_min']} min")
+    if rules.get("skip_hours_gmt"):
+        parts.append("in the hours " + " ".join(map(str, rules["skip_hours_gmt"])))
+    if rules.get("skip_days"):
+        parts.append("on " + " ".join(rules["skip_days"]))
+    return ", nor ".join(parts)
 
 
 def _row(entry: dict[str, Any]) -> tuple[str | None, ...]:

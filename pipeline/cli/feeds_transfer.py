@@ -42,11 +42,8 @@ def take_in(args: argparse.Namespace) -> int:
     file = printable(shown_path(target.path))
     for item, line in zip(new, lines, strict=True):
         out(f"{file}:{line}: {printable(_shown(item))}")
-    known = len(taken.items) - len(new)
-    err(
-        f"{len(new)} feeds added to {file}, {known} listed already, {taken.repeated} repeated,"
-        f" {len(taken.problems)} left out"
-    )
+    known, bad = len(taken.items) - len(new), len(taken.problems)
+    err(f"{file}: {len(new)} added, {known} listed already, {taken.repeated} repeated, {bad} left out")
     return int(ExitCode.DONE)
 
 
@@ -71,11 +68,11 @@ def give_out(args: argparse.Namespace) -> int:
     data = write_feeds(written, form)
     if args.destination == "-":
         sys.stdout.flush()
-        getattr(sys.stdout, "buffer", None) and sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(data)  # UTF-8 in any locale
     else:
         _refuse_own(args.destination, config)
         replace_file(args.destination, data)
-    err(f"{len(written)} feeds written as {form}" + (f", {len(secret)} left out" if secret else ""))
+    err(f"{printable(args.destination)}: {len(written)} written as {form}, {len(secret)} left out")
     return int(ExitCode.DONE)
 
 

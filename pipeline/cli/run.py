@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from pipeline.cli.output import err, out
 from pipeline.errors import ExitCode
@@ -26,18 +27,13 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(load_setup(args.config, vars(args)))
     for pattern in plan.unmatched:
         err(f"newsbeam: note: no seed file matches {pattern}")
+    stream = _stream_options(args, plan, flags)
     if args.plan:
-        from pipeline.plan import plan_lines
+        return _show_plan(args, plan, flags, stream)
+    if stream is not None:
+        from pipeline.stream import run_stream
 
-        out("\n".join(plan_lines(plan, flags, args.now)))
-        return int(ExitCode.DONE)
-
-    if args.streaming or args.stream_id:
-        from pipeline.stream import StreamOptions, check_stream, run_stream
-
-        options_of_stream = StreamOptions(tuple(flags), args.stream_id, args.tick, args.detach)
-        check_stream(plan, options_of_stream)
-        return int(run_stream(plan, options_of_stream, lambda line: None if args.quiet else err(line)))
+        return int(run_stream(plan, stream, lambda line: None if args.quiet else err(line)))
 
     from transforms.write.lock import acquire
 
@@ -64,6 +60,29 @@ def run(args: argparse.Namespace) -> int:
         out(as_text(summary, sys.stdout))
     _tell_failure(summary, code)
     return int(code)
+
+
+def _stream_options(args: argparse.Namespace, plan: Any, flags: list[str]) -> Any:
+    """Returns the checked options of a stream, ``None`` for a run that ends."""
+    if not (args.streaming or args.stream_id):
+        return None
+    from pipeline.stream import StreamOptions, check_stream
+
+    options = StreamOptions(tuple(flags), args.stream_id, args.tick, args.detach)
+    check_stream(plan, options)
+    return options
+
+
+def _show_plan(args: argparse.Namespace, plan: Any, flags: list[str], stream: Any) -> int:
+    from pipeline.plan import plan_lines
+
+    lines = plan_lines(plan, flags, args.now)
+    if flags[0] == "--runner=DataflowRunner":
+        from pipeline.runners import dataflow
+
+        lines[-1:-1] = dataflow.lines_of(dataflow.build_job(plan, flags, stream))
+    out("\n".join(lines))
+    return int(ExitCode.DONE)
 
 
 def exit_code_of(summary: Summary, max_rejects: object = None) -> ExitCode:

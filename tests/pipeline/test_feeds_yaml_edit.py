@@ -72,7 +72,9 @@ def test_many_feeds_know_their_lines():
     assert edited("feeds:\n- a\n\n# end\n", PLAIN, FULL, PLAIN).lines == (3, 4, 7)
 
 
-@pytest.mark.parametrize("text", ["feeds: ''\n", "just words\n", "feeds: {a: 1}\n", "feeds: &x\n- &y a\n- *y\n", "a: [\n"])
+@pytest.mark.parametrize(
+    "text", ["feeds: ''\n", "just words\n", "feeds: {a: 1}\n", "feeds: &x\n- &y a\n- *y\n", "a: [\n"]
+)
 def test_what_cannot_be_edited_safely_is_said_with_the_lines_to_add(text):
     with pytest.raises(ConfigError, match="cannot be edited safely") as raised:
         edited(text)
@@ -111,7 +113,9 @@ def test_every_text_comes_back_as_it_was(text):
 
 
 @given(
-    st.lists(st.sampled_from(["- a", "- {url: b} # c", "- url: d\n  name: e", "# f", "", "- |-\n  g", "- 'h'"]), max_size=6),
+    st.lists(
+        st.sampled_from(["- a", "- {url: b} # c", "- url: d\n  name: e", "# f", "", "- |-\n  g", "- 'h'"]), max_size=6
+    ),
     st.sampled_from(["", "feeds:\n", "version: 1\nfeeds:\n"]),
     st.sampled_from(["", "\n# end\n", "\n\n"]),
 )

@@ -15,7 +15,7 @@ from transforms.text import content_sha256, text_fingerprint, word_count
 if TYPE_CHECKING:  # texts need no page, and a page's modules load an HTML parser
     from transforms.extract.metadata import Metadata
 
-_LANGUAGE_CHARS = 1000
+_LANGUAGE_CHARS = 600
 _TRUNCATED_SHARE_MAX = 0.6
 _CUT_PAGE_LIMIT_CHARS = 2000
 

@@ -22,11 +22,7 @@ _BYLINE_ELEMENTS = (
         "//a[contains(@href, '/author') or contains(@href, '/autor') or contains(@href, '/auteur') or contains(@href, '/by/')"
         " or contains(@href, '/journalist') or contains(@href, '/redakteur') or contains(@href, '/reporter')]"
     ),
-    etree.XPath(
-        "//*[self::a or self::span or self::div or self::p or self::li or self::address or self::strong]"
-        "[contains(@class, 'author') or contains(@class, 'Author') or contains(@class, 'byline')"
-        " or contains(@class, 'Byline') or @class='byl' or contains(@id, 'author') or contains(@data-testid, 'author')]"
-    ),
+    etree.XPath("//*[contains(@class, 'uthor') or contains(@class, 'yline') or contains(@id, 'author') or @class='byl']"),
 )
 _FOREIGN_PLACES = (
     "comment",

@@ -30,6 +30,8 @@ _PRECISE_SURE_SHARE = 0.5
 _WITNESS_MIN_CHARS = 200
 _LONGER_MIN = 1.5
 _SHINGLE_WORDS = 4
+_ANCHOR_CHARS = 6
+_SAMPLE_MIN = 10
 # What no reader sees, and what trafilatura drops in every mode.
 _UNSEEN = (
     "script", "style", "svg", "template", "iframe", "link", "meta", "input", "select", "source", "picture", "canvas", "object",
@@ -110,7 +112,10 @@ def _shingles(text: str) -> set[tuple[str, ...]]:
     words = _WORD.findall(text)
     if len(words) < _SHINGLE_WORDS:
         return {tuple(words)} if words else set()
-    return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+    runs = list(zip(words, words[1:], words[2:], words[3:], strict=False))
+    # Those that begin with a long word are a sample that both texts draw alike.
+    sample = {run for run in runs if len(run[0]) >= _ANCHOR_CHARS}
+    return sample if len(sample) >= _SAMPLE_MIN else set(runs)
 
 
 def _harmonic(one: float, other: float) -> float:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from transforms.decoding import decode, known_encoding
 
 PAGE_LIMIT_BYTES = 5 * 1024 * 1024
-SCRIPT_LIMIT_BYTES = 512 * 1024
-_STRUCTURED_DATA_LIMIT_BYTES = 4 * SCRIPT_LIMIT_BYTES
+SCRIPT_STATE_LIMIT_BYTES = 10 * 1024 * 1024
+STRUCTURED_DATA_LIMIT_BYTES = 2 * 1024 * 1024
 _INLINE_DATA_MIN_BYTES = 1024
 _DECLARATION_SPAN_BYTES = 4096
 _BROKEN_SHARE_MAX = 0.01
@@ -26,16 +26,23 @@ _XML_CHARSET = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\t\n\r\x0c"))
 _NON_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")
 _INLINE_DATA = re.compile(rb"data:[a-zA-Z0-9.+/;=_-]{0,100},[^\"'()<>\s]{%d,}" % _INLINE_DATA_MIN_BYTES)
-_SCRIPT_START = re.compile(rb"<script\b([^>]{0,2000})>", re.IGNORECASE)
-_SCRIPT_END = re.compile(rb"</script", re.IGNORECASE)
+_SCRIPT_START = re.compile(rb"<(script|style)\b", re.IGNORECASE)
 
 
 class DecodedPage(NamedTuple):
-    """A page as UTF-8 bytes without inline data and control characters; ``is_cut`` if only its beginning is here."""
+    """A page as UTF-8 bytes without control characters.
+
+    Attributes:
+        html: Its mark-up without scripts (but structured data), styles and inline data.
+        encoding: What it was in.
+        is_cut: Whether only its beginning is here.
+        with_scripts: Its mark-up with scripts, for the pages that carry their text in them.
+    """
 
     html: bytes
     encoding: str
     is_cut: bool
+    with_scripts: bytes
 
 
 def decode_page(body: bytes, content_type: str | None = None) -> DecodedPage | None:
@@ -55,10 +62,12 @@ def decode_page(body: bytes, content_type: str | None = None) -> DecodedPage | N
     html = html.translate(None, _CONTROL_BYTES)
     for character in _NON_CHARACTERS:
         html = html.replace(character, b"")
-    html = _cut_scripts(_cut_inline_data(html))
-    if len(html) <= PAGE_LIMIT_BYTES:
-        return DecodedPage(html, encoding, False)
-    return DecodedPage(html[:PAGE_LIMIT_BYTES].decode("utf-8", "ignore").encode(), encoding, True)
+    whole = _cut_inline_data(html)
+    html = _cut_scripts(whole)
+    is_cut = len(html) > PAGE_LIMIT_BYTES
+    if is_cut:
+        html = html[:PAGE_LIMIT_BYTES].decode("utf-8", "ignore").encode()
+    return DecodedPage(html, encoding, is_cut, whole[:SCRIPT_STATE_LIMIT_BYTES])
 
 
 def _to_utf8(body: bytes, content_type: str | None) -> tuple[bytes, str] | None:
@@ -120,18 +129,28 @@ def _cut_inline_data(html: bytes) -> bytes:
 
 
 def _cut_scripts(html: bytes) -> bytes:
-    """Empties scripts over the limit; structured data may be longer."""
-    if len(html) <= SCRIPT_LIMIT_BYTES:
-        return html
+    """Takes scripts and styles out; structured data stays, unless it is over its limit."""
     kept, position = [], 0
     for start in _SCRIPT_START.finditer(html):
         if start.start() < position:
             continue
-        end = _SCRIPT_END.search(html, start.end())
-        stop = end.start() if end else len(html)
-        limit = _STRUCTURED_DATA_LIMIT_BYTES if b"ld+json" in start[1] else SCRIPT_LIMIT_BYTES
-        if stop - start.end() > limit:
-            kept.append(html[position : start.end()])
-            position = stop
+        tag = start[1].lower()
+        inside = html.find(b">", start.end()) + 1
+        stop = html.find(b"</" + tag, inside) if inside else -1
+        if stop < 0:
+            stop = _closing_any_case(html, tag, inside or len(html))
+        is_data = tag == b"script" and b"ld+json" in html[start.end() : inside].lower()
+        if is_data and stop - inside <= STRUCTURED_DATA_LIMIT_BYTES:
+            kept.append(html[position:stop])
+        else:
+            kept.append(html[position : start.start()])
+            stop = html.find(b">", stop) + 1 or len(html)
+        position = stop
     kept.append(html[position:])
     return b"".join(kept)
+
+
+def _closing_any_case(html: bytes, tag: bytes, inside: int) -> int:
+    """An end tag in capitals, or the end of a page that never closes its script (as browsers read it)."""
+    found = re.compile(rb"</" + tag, re.IGNORECASE).search(html, inside)
+    return found.start() if found else len(html)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from lxml.html import HtmlElement
-
 from transforms.extract import plain
 from transforms.extract.assemble import assemble
 from transforms.extract.body import extract_body
@@ -56,7 +54,7 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
         page = read_page(tree)
         metadata = read_metadata(page, url, document.fetched_at, entry.published_at, entry.title)
     with recorder.step("text"):
-        body = _rescue(extract_body(tree, decoded.html), metadata, tree)
+        body = _rescue(extract_body(tree, decoded.html), metadata, decoded.with_scripts)
         posts = read_live_posts(page.graph, document.fetched_at) if is_live_blog(metadata.node) else ()
         text = without_posts(clean_text(body.text), posts)
         standfirst = find_standfirst(tree, text, metadata.descriptions)
@@ -64,7 +62,7 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
             text = f"{clean_text(standfirst)}\n{text}"
             recorder.note("standfirst", standfirst)
         placed = sort_page_lines(text, (metadata.title or "", metadata.headline or ""), metadata.authors)
-    reason = None if posts else why_no_article(page, placed.text)
+    reason = None if posts else why_no_article(page, placed.text, has_scripts=len(decoded.with_scripts) > len(decoded.html))
     if reason or not (placed.text or posts):
         return refuse(
             document,
@@ -77,7 +75,7 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
     return assemble(document, placed, metadata, body, text_source, recorder, posts=posts, is_cut=decoded.is_cut)
 
 
-def _rescue(body: Body, metadata: Metadata, tree: HtmlElement) -> Body:
+def _rescue(body: Body, metadata: Metadata, with_scripts: bytes) -> Body:
     """Takes the text of the structured data or the page's script state where the page shows hardly any of it."""
     if is_live_blog(metadata.node):
         return body
@@ -87,7 +85,7 @@ def _rescue(body: Body, metadata: Metadata, tree: HtmlElement) -> Body:
         text = plain.fragment_text(fragment) if fragment is not None else declared
         return body._replace(text=text, extractor="json_ld", escalation=body.escalation or "missing")
     if not body.text:
-        text = state_text(tree)
+        text = state_text(with_scripts)
         if text:
             return body._replace(text=text, extractor="script_state", escalation="short")
     return body

@@ -6,8 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 
-from lxml.html import HtmlElement
-
 from transforms.extract.page import parse_tree
 from transforms.extract.plain import fragment_text
 
@@ -20,10 +18,11 @@ _PARAGRAPH = re.compile(r"<p[\s>]", re.IGNORECASE)
 _HINT = re.compile(r"<p[\s>]|u003cp", re.IGNORECASE)
 
 
-def state_text(tree: HtmlElement) -> str:
+def state_text(html: bytes) -> str:
     """Returns the longest text with paragraphs that stands in a script of the page, or an empty string."""
     best = ""
-    for script in tree.iter("script"):
+    tree = parse_tree(html)
+    for script in tree.iter("script") if tree is not None else ():
         code = script.text or ""
         if len(code) <= _SCRIPT_LIMIT_CHARS and _HINT.search(code):
             for markup in _markup_strings(code, 0):

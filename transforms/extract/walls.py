@@ -11,7 +11,6 @@ from transforms.extract.page import Page
 
 _STUB_LIMIT_CHARS = 300
 _WALL_LIMIT_CHARS = 3000
-_SHELL_SCRIPT_MIN = 1
 _REFRESH = re.compile(r"^\s*\d+(?:\.\d+)?\s*[;,]\s*(?:url\s*=\s*)?\S+", re.IGNORECASE)
 _CONSENT = re.compile(
     r"cookies?\b|consent|partners|vendors|privacy|gdpr|personali[sz]ed ad|zustimm|einwillig|datenschutz|consentement|"
@@ -62,12 +61,13 @@ def is_consent_wall(text: str) -> bool:
     return strong > 0 and about >= _CONSENT_SENTENCES_SHARE * sum(map(len, sentences))
 
 
-def why_no_article(page: Page, text: str) -> str | None:
+def why_no_article(page: Page, text: str, has_scripts: bool) -> str | None:
     """Returns the reason (``rejects.py``, stage extract) why a page holds no article, or ``None`` if it may hold one.
 
     Args:
         page: The parsed page.
         text: What extraction found on it, perhaps nothing.
+        has_scripts: Whether scripts might show what the mark-up does not.
     """
     if is_refresh_stub(page, text):
         return "stub"
@@ -82,10 +82,6 @@ def why_no_article(page: Page, text: str) -> str | None:
         return "stub"
     if is_consent_wall(whole):
         return "cookie_wall"
-    if _CHALLENGE.search(whole[:1000]) or (len(whole) < _STUB_LIMIT_CHARS and _has_scripts(page)):
+    if _CHALLENGE.search(whole[:1000]) or (len(whole) < _STUB_LIMIT_CHARS and has_scripts):
         return "stub"
     return "empty" if not whole else "no_text" if not text else None
-
-
-def _has_scripts(page: Page) -> bool:
-    return page.tree.find(".//script") is not None

@@ -69,10 +69,12 @@ def run_on(text: str, end: int) -> int | None:
 
 def hashtag_start(text: str, position: int) -> int | None:
     """Returns where the hashtag around ``position`` begins (after its #), or ``None`` outside of one."""
-    start = position
-    while start and position - start < WORD_LENGTH_LIMIT and (text[start - 1].isalnum() or text[start - 1] == "_"):
-        start -= 1
-    return start if start and text[start - 1] in _HASH else None
+    first = max(0, position - WORD_LENGTH_LIMIT)
+    start = max(text.rfind(sign, first, position) for sign in _HASH) + 1
+    if start == 0:
+        return None
+    words = text[start:position].replace("_", "")
+    return start if not words or words.isalnum() else None
 
 
 def is_hashtag_edge(text: str, tag_start: int, position: int) -> bool:

@@ -75,6 +75,8 @@ def is_headline_inside(line: str, text: str) -> bool:
     It is one inside a text in usual letters if it is long; the first line may be the story's own headline.
     """
     sample = text[:_SAMPLE_CHARACTERS]
-    if sum(map(str.isalpha, line)) < _SHOUT_LETTERS_NEEDED or sample.lstrip().startswith(line.strip()):
+    sample = text[:_SAMPLE_CHARACTERS]
+    capitals = sum(map(str.isupper, line))
+    if capitals < _SHOUT_LETTERS_NEEDED or sample.lstrip().startswith(line.strip()):
         return False
-    return sum(map(str.islower, sample)) > sum(map(str.isupper, sample))
+    return sum(map(str.islower, sample)) > sum(map(str.isupper, sample)) - capitals

@@ -80,6 +80,8 @@ class Manifest(NamedTuple):
         rejects: Rows written, by ``stage:reason``.
         aliases: Entries that led to an article that was there already.
         removes: Files that this run deleted (maintenance).
+        checked: Path and sha256 of files that this run looked at and left as they were (``retag``).
+        known: The file that keeps all that was known before this run, if the run deleted rows (``prune``).
     """
 
     run_id: str
@@ -101,6 +103,15 @@ class Manifest(NamedTuple):
     files: tuple[FileRecord, ...] = ()
     aliases: tuple[Alias, ...] = ()
     removes: tuple[str, ...] = ()
+    checked: tuple[tuple[str, str], ...] = ()
+    known: FileRecord | None = None
+
+
+class LiveFile(NamedTuple):
+    """A data file that is part of the dataset, and the run that wrote it last."""
+
+    record: FileRecord
+    writer: Manifest
 
 
 def items_of(tallies: Iterable[Tally]) -> dict[str, int]:
@@ -184,6 +195,19 @@ def read_manifests(root: str | Storage) -> list[Manifest]:
     return sorted((manifest for manifest in found if manifest), key=lambda manifest: manifest.sequence)
 
 
+def live_files(manifests: Iterable[Manifest]) -> dict[str, LiveFile]:
+    """Returns by path the files that remain after these runs, given in the order of their commits.
+
+    A run may write over a file of an earlier one, remove it, and a later one may bring its path back.
+    """
+    live: dict[str, LiveFile] = {}
+    for manifest in manifests:
+        for path in manifest.removes:
+            live.pop(path, None)
+        live |= {file.path: LiveFile(file, manifest) for file in manifest.files}
+    return live
+
+
 def to_json(manifest: Manifest) -> bytes:
     """Returns the manifest as the bytes of its file: JSON, a line a key and a line an element of a list."""
     data = manifest._asdict() | {
@@ -193,6 +217,7 @@ def to_json(manifest: Manifest) -> bytes:
         "topics": [topic._asdict() for topic in manifest.topics],
         "files": [file._asdict() for file in manifest.files],
         "aliases": [list(alias) for alias in manifest.aliases],
+        "known": manifest.known._asdict() if manifest.known else None,
     }
     lines = ",\n ".join(f"{json.dumps(key)}: {_lines(value)}" for key, value in data.items())
     # Names of input files need not be valid text; readers of the manifest need valid UTF-8.
@@ -228,6 +253,8 @@ def from_json(data: bytes, name: str = "manifest") -> Manifest:
                 "files": tuple(FileRecord(**file) for file in found["files"]),
                 "aliases": tuple(Alias(*alias) for alias in found["aliases"]),
                 "removes": tuple(found["removes"]),
+                "checked": tuple((path, sha256) for path, sha256 in found.get("checked", ())),
+                "known": FileRecord(**found["known"]) if found.get("known") else None,
             }
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -73,6 +73,8 @@ def test_faulty_terms_are_told_with_the_mend(text, exact, part):
     assert part in (term_fault(text, exact) or "")
 
 
-@pytest.mark.parametrize(("text", "exact"), [("EU", True), ("移民", False), ("難", False), ("ICE", False), ("Asyl*", False)])
+@pytest.mark.parametrize(
+    ("text", "exact"), [("EU", True), ("移民", False), ("難", False), ("ICE", False), ("Asyl*", False)]
+)
 def test_short_terms_are_fine_where_they_mean_something(text, exact):
     assert term_fault(text, exact) is None

@@ -167,7 +167,7 @@ topics:
         (None, "A removal without papers", []),
         ("No visa", "A removal without papers", ["removal"]),
         (None, "A removal. Read https://harbour.example/visa", []),
-        (None, "They expel him from schools", ["expel"]),
+        (None, "They expel him from the schools", ["expel"]),
         (None, "They expel the schoolboy", []),
         (None, "They expel the schoolboy. His visa ended.", ["expel"]),
         (None, "A video game raid by ICE", []),
@@ -271,7 +271,11 @@ TEXTS = st.lists(
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.one_of(TEXTS, st.text(max_size=200)), title=st.one_of(st.none(), TEXTS), language=st.sampled_from(["en", "de", None]))
+@given(
+    text=st.one_of(TEXTS, st.text(max_size=200)),
+    title=st.one_of(st.none(), TEXTS),
+    language=st.sampled_from(["en", "de", None]),
+)
 def test_laws_hold_for_any_text(shipped, text, title, language):
     tags = shipped.tag_text(title, text, language)
     words = word_count(text)

@@ -94,7 +94,9 @@ BASE = "topics:\n  - id: sea\n    terms: [harbour, ferry]\n"
 
 def test_the_hash_is_of_the_content_not_of_the_bytes(tmp_path):
     one = load(tmp_path, BASE).sha256
-    same = load(tmp_path, '# a comment\ntopics:\n- terms: ["ferry", harbour]\n  id: sea\n  scope_note: About ships.\n').sha256
+    same = load(
+        tmp_path, '# a comment\ntopics:\n- terms: ["ferry", harbour]\n  id: sea\n  scope_note: About ships.\n'
+    ).sha256
     assert one == same
     assert len(one) == 64
 
@@ -210,7 +212,9 @@ def test_a_circle_over_several_topics_is_told_once(tmp_path):
 
 
 def test_all_mistakes_of_all_files_are_told_at_once(tmp_path):
-    found = problems(tmp_path, BASE.replace("ferry", "on"), "topics:\n  - id: sky\n    terms: [{text: cloud, weight: -1}, uk]\n")
+    found = problems(
+        tmp_path, BASE.replace("ferry", "on"), "topics:\n  - id: sky\n    terms: [{text: cloud, weight: -1}, uk]\n"
+    )
     assert [(problem.mark.file[-12:], problem.mark.line) for problem in found] == [
         ("topics0.yaml", 3),
         ("topics1.yaml", 3),
@@ -227,10 +231,15 @@ def test_a_term_that_is_not_nfc_is_read_as_nfc_and_noted(tmp_path):
 
 
 def test_words_that_yaml_misreads_are_fine_in_quotes(tmp_path):
-    taxonomy = load(tmp_path, 'topics: [{id: section, terms: ["287", "on", "no entry"]}]'.replace('"on"', "{text: 'ON', case: exact}"))
+    taxonomy = load(
+        tmp_path,
+        'topics: [{id: section, terms: ["287", "on", "no entry"]}]'.replace('"on"', "{text: 'ON', case: exact}"),
+    )
     assert [term.text for term in taxonomy.topics[0].terms] == ["287", "ON", "no entry"]
 
 
 def test_a_topic_without_terms_may_stand_over_others(tmp_path):
-    taxonomy = load(tmp_path, BASE.replace("    terms", "    implies: [world]\n    terms") + "  - {id: world, label: World}\n")
+    taxonomy = load(
+        tmp_path, BASE.replace("    terms", "    implies: [world]\n    terms") + "  - {id: world, label: World}\n"
+    )
     assert taxonomy.topic("world").terms == ()
