@@ -41,9 +41,13 @@ ENGLISH = frozenset(("en",))
 ROUNDS = 3
 MANY_TERMS = 10_000
 
-_SYLLABLES = ("ba be bi bor dan del dor fa fen gar hol ka kem lan lor mar min nor ol per ran ros sal tan tor vel win "
-              "sta tri cre plu sho gra thi ent ing er ous ly ment")  # fmt: skip
-_SMALL_WORDS = "the a of to and in that for on with as it was by at from is his her their which had not but".split(" ")
+_SYLLABLES = """
+    ba be bi bor dan del dor fa fen gar hol ka kem lan lor mar min nor ol per ran ros sal tan tor vel win sta tri cre plu
+    sho gra thi ent ing er ous ly ment
+"""
+_SMALL_WORDS = """
+    the a of to and in that for on with as it was by at from is his her their which had not but
+"""
 _TOPICAL = (
     "migrants had been waiting at the border",
     "the deportation of the family was halted",
@@ -54,7 +58,7 @@ _TOPICAL = (
 
 def made_up_word(chance: random.Random) -> str:
     """A word of two to four syllables."""
-    return "".join(chance.choice(_SYLLABLES.split()) for _ in range(chance.randint(2, 4)))
+    return "".join(chance.choices(_SYLLABLES.split(), k=chance.randint(2, 4)))
 
 
 def own_texts(words: int, seed: int = 1) -> list[str]:
@@ -69,7 +73,7 @@ def own_texts(words: int, seed: int = 1) -> list[str]:
         sentences = []
         for _ in range(20):
             content = chance.choices(vocabulary, weights, k=10)
-            small = chance.choices(_SMALL_WORDS, k=10)
+            small = chance.choices(_SMALL_WORDS.split(), k=10)
             sentence = " ".join(word for pair in zip(small, content, strict=True) for word in pair)
             name = chance.choice(vocabulary).title()
             said = f", {name} said on {chance.randint(1, 28)} May" if chance.random() < 0.5 else f" (${name}’s “plan”)"

@@ -25,6 +25,7 @@ from pipeline.plan import BATCH_ENTRIES, Plan
 from pipeline.progress import Progress
 from pipeline.settings import fetch_settings
 from transforms import meter
+from transforms.dedupe.replay import Replay, write_replay
 from transforms.dedupe.state import NEWEST, StateLocation, latest_state, open_state
 from transforms.extract.pool import kill_pools
 from transforms.extract.stage import ExtractSettings
@@ -32,11 +33,11 @@ from transforms.feeds.stage import PollSettings
 from transforms.records import FeedSource, RunContext
 from transforms.schema import SCHEMA_VERSION
 from transforms.tag.stage import TagSettings
-from transforms.write.commit import recover
+from transforms.write.commit import recover, staging_folder
 from transforms.write.manifest import Manifest, read_manifest
 from transforms.write.readers import topic_counts
 from transforms.write.stage import WriteSettings
-from transforms.write.storage import DatasetError
+from transforms.write.storage import DatasetError, storage_of
 
 _LOG = logging.getLogger("newsbeam.launch")
 
@@ -50,6 +51,7 @@ class RunOptions(NamedTuple):
         due_now: Polls every feed whatever its schedule.
         limit: Most items to take in.
         show_progress: Whether the display is on.
+        replay: What is taken in once more although it was refused; no other page is due then.
     """
 
     beam_flags: tuple[str, ...] = ()
@@ -57,6 +59,7 @@ class RunOptions(NamedTuple):
     due_now: bool = False
     limit: int | None = None
     show_progress: bool = True
+    replay: Replay | None = None
 
 
 def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
@@ -100,17 +103,22 @@ def _run_once(
     run = new_run(options.now)
     state = latest_state(plan.config.dataset)
     facts = run_facts(plan, feeds, seeds, urls)
+    if options.replay is not None:
+        path = f"{staging_folder(run.run_id)}/replay.json"
+        write_replay(storage_of(state.root), path, options.replay)
+        state = state._replace(replay=path)
+        facts["inputs"]["replayed"] = options.replay.rows
     job = make_job(plan, options, run, state, facts)
     pipeline = beam.Pipeline(options=PipelineOptions(list(options.beam_flags), save_main_session=False))
     build(batch_sources(pipeline, list(feeds), list(seeds), list(urls)), job)
-    _run_pipeline(pipeline)
+    run_pipeline(pipeline)
     manifest = read_manifest(plan.config.dataset, run.run_id)
     if manifest is None:
         raise RunError(f"the run {run.run_id} ended without a manifest; run the command again, nothing is lost")
     return manifest
 
 
-def _run_pipeline(pipeline: beam.Pipeline) -> None:
+def run_pipeline(pipeline: beam.Pipeline) -> None:
     """Runs the graph to its end.
 
     Raises:
@@ -139,12 +147,7 @@ def run_facts(
     """Returns what the manifest says of how the run was made."""
     taxonomy = plan.taxonomy
     return {
-        "versions": {
-            "newsbeam": __version__,
-            "schema": SCHEMA_VERSION,
-            "python": ".".join(map(str, sys.version_info[:3])),
-            "apache_beam": beam.__version__,
-        },
+        "versions": versions(),
         "config_sha256": config_sha256(plan.config),
         "taxonomy": {
             "id": taxonomy.id,
@@ -153,6 +156,16 @@ def run_facts(
             "topics": [topic.id for topic in taxonomy.topics],
         },
         "inputs": {"seed_files": len(seeds), "feeds": len(feeds), "url_lists": len(urls)},
+    }
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions of what makes a run, for its manifest."""
+    return {
+        "newsbeam": __version__,
+        "schema": SCHEMA_VERSION,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "apache_beam": beam.__version__,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -63,7 +64,7 @@ def make_plan(setup: Setup) -> Plan:
         raise ConfigError(f"no seed file matches {', '.join(config.seeds)}; check the path, or quote the pattern")
     if not config.contact:
         _check_contact(url_paths)
-    return Plan(config, feeds, tuple(_batches(seeds.paths)), url_paths, setup.taxonomy, seeds.unmatched)
+    return Plan(config, feeds, tuple(cut_batches(seeds.paths)), url_paths, setup.taxonomy, seeds.unmatched)
 
 
 def _url_files(patterns: tuple[str, ...]) -> Iterator[str]:
@@ -75,8 +76,8 @@ def _url_files(patterns: tuple[str, ...]) -> Iterator[str]:
         yield from files
 
 
-def _batches(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Cuts the seed files so that no batch has too many files or bytes (compressed ones count fivefold)."""
+def cut_batches(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Cuts seed files so that no batch has too many files or bytes (compressed ones count fivefold)."""
     batch: list[str] = []
     size = 0
     for path in paths:
@@ -107,6 +108,33 @@ def _urls_of(path: str) -> Iterator[str]:
     for item in read_urls(path, Path(path).read_bytes(), now=datetime.now(timezone.utc)):
         if isinstance(item, Entry) and item.url:
             yield item.url
+
+
+def size_line(plan: Plan, now: datetime | None, due_now: bool) -> str | None:
+    """Returns how much a live run asks for and how long that takes at most; ``None`` if it asks for nothing."""
+    from transforms.dedupe.state import NEWEST, StateLocation, open_state
+    from transforms.feeds.hosts import due_feeds
+
+    config = plan.config
+    known = open_state(StateLocation(config.dataset, NEWEST))
+    moment = now or datetime.now(timezone.utc)
+    due = due_feeds(plan.feeds, known.feeds(), moment, due_now)
+    feeds_of_hosts = Counter(host_of(feed.url) for feed in due)
+    pages_of_hosts = Counter(host_of(entry.url) for entry in known.due_entries(moment) if entry.url)
+    pages_of_hosts.update(
+        {host: feeds * (config.max_items_per_feed or 2_000) for host, feeds in feeds_of_hosts.items()}
+    )
+    pages_of_hosts.update(host_of(url) for path in plan.url_paths for url in _urls_of(path))
+    if not pages_of_hosts:
+        return None
+    limit = config.max_pages_per_host
+    pages = {host: min(count, limit) if limit else count for host, count in pages_of_hosts.items()}
+    # One robots.txt a host; hosts are asked side by side, so that the longest one counts.
+    longest_s = max((feeds_of_hosts[host] + 1 + count) * config.host_gap_s for host, count in pages.items())
+    return (
+        f"asking {len(due):,} feeds and at most {sum(pages.values()):,} pages on {len(pages):,} hosts, one request"
+        f" at a time and {config.host_gap_s:g} s apart: at most about {max(1, round(longest_s / 60)):,} min"
+    )
 
 
 def plan_lines(plan: Plan, beam_flags: list[str], now: datetime | None) -> list[str]:

@@ -18,6 +18,8 @@ def run(args: argparse.Namespace) -> int:
     """
     from pipeline.config.load import load_setup
 
+    if args.runner is not None:
+        return _check_runner(args)
     setup = load_setup(args.config, vars(args))
     plan = None
     if setup.config.seeds or setup.config.urls or setup.feeds:
@@ -30,6 +32,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         out("\n".join(_lines(facts)))
     return 0
+
+
+def _check_runner(args: argparse.Namespace) -> int:
+    """Tells what a runner needs and whether it is here; exit 2 if a run would fail."""
+    # With another runner than the default this imports Beam, a second or two.
+    from pipeline.options import beam_arguments
+    from pipeline.runners.check import check_runner
+
+    found = check_runner(beam_arguments(args.runner, args.beam_flags))
+    if args.json:
+        out(json.dumps([finding._asdict() for finding in found], ensure_ascii=False, indent=2))
+    else:
+        out("\n".join(map(str, found)))
+    return 2 if any(finding.is_needed and not finding.is_there for finding in found) else 0
 
 
 def facts_of(setup: Any, plan: Any) -> dict[str, Any]:

@@ -7,13 +7,21 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from pipeline.cli import dataset_flags, dataset_stories
 from pipeline.cli.output import out, styled, table
 from pipeline.cli.parser import Commands
+
+_EXAMPLES = """
+newsbeam dataset verify
+newsbeam dataset compact
+newsbeam dataset retag --plan
+"""
 
 
 def add_to(commands: Commands) -> None:
     """Adds ``dataset`` and its commands."""
-    below = Commands(commands.add("dataset", "Shows what a dataset holds.", "newsbeam dataset schema"))
+    does = "Looks after a dataset: verifies, compacts, prunes, tags again, groups."
+    below = Commands(commands.add("dataset", does, _EXAMPLES))
     schema = below.add(
         "schema",
         "Shows the columns of every table. They are the same for all datasets of this version.",
@@ -25,6 +33,8 @@ def add_to(commands: Commands) -> None:
     form.add_argument("--bigquery", action="store_true", help="as BigQuery external tables")
     form.add_argument("--json", action="store_true", help="as one JSON object")
     schema.add_argument("--debug", action="store_true", help="show tracebacks of errors")
+    dataset_flags.add_to(below)
+    dataset_stories.add_to(below)
 
 
 def schema(args: argparse.Namespace) -> int:

@@ -146,7 +146,7 @@ def list_feeds(args: argparse.Namespace) -> int:
     Raises:
         ProblemsError: With all mistakes of configuration and feeds.
     """
-    with _uncollected():
+    with uncollected():
         config, items = configured(args)
         rows = [row_of(item, config) for item in items]
     if args.json:
@@ -168,7 +168,7 @@ def configured(args: argparse.Namespace, needs_contact: bool = False) -> tuple[A
     from pipeline.config.load import missing_contact, read_config
     from transforms.yaml_file import ProblemsError
 
-    with _uncollected():
+    with uncollected():
         loaded = read_config(args.config, vars(args))
         listed, problems = listed_feeds(loaded.config, loaded.layers.place)
     problems = [*loaded.problems, *problems]
@@ -180,7 +180,7 @@ def configured(args: argparse.Namespace, needs_contact: bool = False) -> tuple[A
 
 
 @contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Reading a long list makes a million small objects that all stay: looking for garbage would double the time."""
     was_on = gc.isenabled()
     gc.disable()

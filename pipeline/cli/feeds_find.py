@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from pipeline.cli.feeds import shown_address
+from pipeline.cli.feeds import shown_address, uncollected
 from pipeline.cli.output import err, out, printable, shown_path, table
 from pipeline.errors import ConfigError, ExitCode, RunError
 
@@ -44,11 +44,13 @@ def add(args: argparse.Namespace) -> int:
     from pipeline.feeds.feeds_file import append, find_target
 
     url = address_of(args.address)
-    loaded = _loaded(args, None if args.unchecked else url)
-    target = find_target(args.file, loaded)
+    with uncollected():
+        loaded = _loaded(args, None if args.unchecked else url)
+        target = find_target(args.file, loaded)
     _refuse_listed(url, target)
     feed, said = (_item(url, None, args), "not asked") if args.unchecked else _found_feed(url, loaded, target, args)
-    (line,) = append(target.path, [feed])
+    with uncollected():
+        (line,) = append(target.path, [feed])
     out(f"{printable(shown_path(target.path))}:{line}: {printable(shown_address(feed.url))}")
     err(f"added {printable(feed.name or shown_address(feed.url))}: {said}")
     return int(ExitCode.DONE)

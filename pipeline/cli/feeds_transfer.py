@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pipeline.cli.feeds import configured
+from pipeline.cli.feeds import configured, shown_address, uncollected
 from pipeline.cli.output import err, out, printable, shown_path
 from pipeline.errors import ConfigError, ExitCode, RunError
 
@@ -31,17 +31,19 @@ def take_in(args: argparse.Namespace) -> int:
     loaded = read_config(args.config, vars(args))
     if problems := contact_problems(loaded, ()):
         raise ProblemsError(problems)
-    target = find_target(args.file, loaded)
-    taken = read_feeds(args.source, args.tag)
+    with uncollected():
+        target = find_target(args.file, loaded)
+        taken = read_feeds(args.source, args.tag)
     for problem in taken.problems:
         err(f"{printable(shown_path(problem))}; left out")
     if not taken.items:
         raise RunError(f"{args.source}: no feed in it can be used")
     new = [item for item in taken.items if url_key(item.url) not in target.listed]
-    lines = append(target.path, new) if new else ()
+    with uncollected():
+        lines = append(target.path, new) if new else ()
     file = printable(shown_path(target.path))
     for item, line in zip(new, lines, strict=True):
-        out(f"{file}:{line}: {printable(_shown(item))}")
+        out(f"{file}:{line}: {printable(shown_address(item.url))}")
     known, bad = len(taken.items) - len(new), len(taken.problems)
     err(f"{file}: {len(new)} added, {known} listed already, {taken.repeated} repeated, {bad} left out")
     return int(ExitCode.DONE)
@@ -63,7 +65,7 @@ def give_out(args: argparse.Namespace) -> int:
         raise ConfigError("there are no feeds; name them with --feeds FILE_OR_URL, or in the config under feeds")
     secret = [] if args.with_secrets else list(filter(has_secret, items))
     for item in secret:
-        err(f"{printable(_shown(item))}: holds a password or token; left out (--with-secrets writes it)")
+        err(f"{printable(shown_address(item.url))}: holds a password or token; left out (--with-secrets writes it)")
     written = [item for item in items if item not in secret]
     data = write_feeds(written, form)
     if args.destination == "-":
@@ -92,9 +94,3 @@ def _refuse_own(destination: str, config: Any) -> None:
     sources = [entry for entry in config.feeds if isinstance(entry, str) and os.path.exists(entry)]
     if os.path.exists(destination) and any(os.path.samefile(destination, source) for source in sources):
         raise ConfigError(f"{destination} lists the feeds itself; export to another file")
-
-
-def _shown(item: Any) -> str:
-    from pipeline.cli.feeds import shown_address
-
-    return shown_address(item.url)

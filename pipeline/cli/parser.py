@@ -128,7 +128,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if args.call is None:
         names = ", ".join(args.parser.commands)
         raise ConfigError(f"{args.parser.prog} wants one of: {names}")
-    if rest and not getattr(args, "takes_beam_flags", False):
+    takes_with = getattr(args, getattr(args, "takes_beam_flags_with", ""), None)
+    if rest and not (getattr(args, "takes_beam_flags", False) or takes_with):
         raise ConfigError(_unknown(rest[0], args.parser))
     return args
 
@@ -166,13 +167,15 @@ def _add_check(commands: Commands) -> None:
     parser = commands.add(
         "check",
         "Checks configuration, feeds and topics, and asks no server. All mistakes are shown at once.",
-        "newsbeam check\nnewsbeam check -c my/newsbeam.yaml --json",
+        "newsbeam check\nnewsbeam check -c my/newsbeam.yaml --json\nnewsbeam check --runner flink",
         "pipeline.cli.check:run",
     )
+    parser.set_defaults(takes_beam_flags_with="runner")
     add_config(parser)
     add_dataset(parser)
     add_topics(parser)
     parser.add_argument("--feeds", nargs="+", metavar="FILE_OR_URL", help="feeds instead of those of the config")
+    parser.add_argument("--runner", metavar="NAME", help="check what this runner needs, and no more")
     parser.add_argument("--json", action="store_true", help="what is configured, as one JSON object on stdout")
 
 

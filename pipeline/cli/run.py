@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     # Heavy: pydantic, pyarrow and the readers come with the plan, Beam with the launch.
     from pipeline.config.load import load_setup
     from pipeline.options import beam_arguments
-    from pipeline.plan import make_plan
+    from pipeline.plan import make_plan, size_line
 
     flags = beam_arguments(args.runner, args.beam_flags)
     plan = make_plan(load_setup(args.config, vars(args)))
@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
 
     from transforms.write.lock import acquire
 
+    if not args.quiet and (size := size_line(plan, args.now, args.due_now)):
+        err(size)
     # Before Beam is imported, so that a second run is told at once that the dataset is busy.
     with acquire(plan.config.dataset, wait=args.wait):
         from pipeline.launch import RunOptions, execute, held_by

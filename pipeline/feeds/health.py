@@ -40,24 +40,22 @@ def read_polls(root: str, now: datetime) -> list[Fetch]:
         DatasetError: If a file cannot be read.
     """
     storage = storage_of(root)
-    paths = list(_paths(storage, f"ingest_date={now - LOOK_BACK:%Y-%m-%d}"))
-    tables = [_small_columns(storage, path, number) for number, path in enumerate(paths)]
-    found = [table for table in tables if table.num_rows]
-    if not found:
-        return []
-    polls = pa.concat_tables(found)
-    present = pa.scalar(now, polls.schema.field("started_at").type)
-    polls = polls.filter(pc.less_equal(polls["started_at"], present)).sort_by("started_at")
-    needed, newest = _needed_rows(polls)
-    memories = _memories(storage, paths, polls.take(newest))
-    return [_poll(row, memories) for row in polls.take(needed).to_pylist()]
-
-
-def _paths(storage: Storage, first_folder: str) -> Iterator[str]:
+    first_folder = f"ingest_date={now - LOOK_BACK:%Y-%m-%d}"
+    paths: list[str] = []
+    polls: pa.Table | None = None
     for folder in storage.names("fetches"):
-        if folder >= first_folder:
-            names = storage.names(f"fetches/{folder}")
-            yield from (f"fetches/{folder}/{name}" for name in names if name.endswith(".parquet"))
+        new = [name for name in storage.names(f"fetches/{folder}") if name.endswith(".parquet")]
+        if folder < first_folder or not new:
+            continue
+        numbers = range(len(paths), len(paths) + len(new))
+        paths += [f"fetches/{folder}/{name}" for name in new]
+        tables = [_small_columns(storage, paths[number], number, now) for number in numbers]
+        # Day by day, since what can be left aside of one day can be left aside for good.
+        polls = _only_needed(pa.concat_tables([*tables, polls] if polls is not None else tables))
+    if polls is None or not polls.num_rows:
+        return []
+    memories = _memories(storage, paths, polls)
+    return [_poll(row, memories) for row in polls.to_pylist()]
 
 
 def _read(storage: Storage, path: str, columns: Iterable[str]) -> pa.Table:
@@ -70,27 +68,29 @@ def _read(storage: Storage, path: str, columns: Iterable[str]) -> pa.Table:
     return table.filter(pc.equal(table["kind"], "feed"))
 
 
-def _small_columns(storage: Storage, path: str, number: int) -> pa.Table:
+def _small_columns(storage: Storage, path: str, number: int, now: datetime) -> pa.Table:
     table = _read(storage, path, _COLUMNS).replace_schema_metadata(None)
-    return table.append_column(_FILE, pa.array([number] * table.num_rows, pa.int32()))
+    table = table.append_column(_FILE, pa.array([number] * table.num_rows, pa.int32()))
+    return table.filter(pc.less_equal(table["started_at"], pa.scalar(now, table.schema.field("started_at").type)))
 
 
-def _needed_rows(polls: pa.Table) -> tuple[pa.Array, pa.Array]:
-    """Returns the numbers of the rows that matter, and those of each feed's newest poll.
+def _only_needed(polls: pa.Table) -> pa.Table:
+    """Returns the polls that matter in the order of time.
 
-    They are polls with news or a gap, and of each feed the newest, the newest with a document, and the first.
-
-    Args:
-        polls: In the order of time.
+    They are those with news or a gap, and of each feed the newest, the newest with a document, and the first.
     """
-    feeds = polls["url"].combine_chunks().dictionary_encode().indices.to_numpy()
-    numbers = np.arange(len(feeds))
+    polls = polls.sort_by("started_at")
+    feeds, numbers = _feed_numbers(polls), np.arange(polls.num_rows)
     has_news = pc.fill_null(pc.greater(polls["entries_new"], 0), False)
     matter = pc.or_(has_news, polls["gap_suspected"]).to_numpy()
-    is_whole = polls["entries_seen"].is_valid().to_numpy()
-    newest = _last_of_each(feeds, numbers)
-    parts = (numbers[matter], newest, _last_of_each(feeds, numbers[is_whole]), _last_of_each(feeds, numbers[::-1]))
-    return pa.array(np.unique(np.concatenate(parts))), pa.array(newest)
+    whole = numbers[polls["entries_seen"].is_valid().to_numpy()]
+    parts = (numbers[matter], *(_last_of_each(feeds, rows) for rows in (numbers, whole, numbers[::-1])))
+    return polls.take(pa.array(np.unique(np.concatenate(parts)))).combine_chunks()
+
+
+def _feed_numbers(polls: pa.Table) -> Any:
+    """A number for each poll that is the same for the polls of a feed."""
+    return polls["url"].combine_chunks().dictionary_encode().indices.to_numpy()
 
 
 def _last_of_each(feeds: Any, numbers: Any) -> Any:
@@ -100,8 +100,9 @@ def _last_of_each(feeds: Any, numbers: Any) -> Any:
     return last[last >= 0]
 
 
-def _memories(storage: Storage, paths: list[str], newest: pa.Table) -> dict[tuple[str, datetime], str]:
-    """Returns ``entry_json`` of each feed's newest poll."""
+def _memories(storage: Storage, paths: list[str], polls: pa.Table) -> dict[tuple[str, datetime], str]:
+    """Returns ``entry_json`` of each feed's newest poll, by address and time."""
+    newest = polls.take(pa.array(_last_of_each(_feed_numbers(polls), np.arange(polls.num_rows))))
     wanted = set(zip(newest["url"].to_pylist(), newest["started_at"].to_pylist(), strict=True))
     found: dict[tuple[str, datetime], str] = {}
     for number in pc.unique(newest[_FILE]).to_pylist():

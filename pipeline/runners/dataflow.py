@@ -37,6 +37,14 @@ class JobFacts(NamedTuple):
     region: str
 
 
+def has_extra() -> bool:
+    """Tells whether the extra ``gcp`` is installed."""
+    try:
+        return find_spec("google.cloud.dataflow_v1beta3") is not None
+    except ModuleNotFoundError:  # not even google.cloud
+        return False
+
+
 def dry_flags(flags: list[str]) -> list[str]:
     """Returns flags with which Beam builds the job and sends nothing.
 
@@ -47,7 +55,9 @@ def dry_flags(flags: list[str]) -> list[str]:
     missing = [f"--{name}=..." for name in REQUIRED if name not in names]
     if missing:
         raise ConfigError(f"--runner dataflow needs {' '.join(missing)} as well, on the command line or in a preset")
-    bucket = [flag for flag in flags if flag.startswith("--temp_location=") and not flag.startswith("--temp_location=gs://")]
+    bucket = [
+        flag for flag in flags if flag.startswith("--temp_location=") and not flag.startswith("--temp_location=gs://")
+    ]
     if bucket:
         raise ConfigError(f"{bucket[0]}: must be gs://BUCKET/FOLDER")
     return [*flags, "--dry_run=true", "--no_auth"]
@@ -64,7 +74,7 @@ def build_job(plan: Plan, flags: list[str], stream: StreamOptions | None = None)
     Raises:
         ConfigError: If a flag is missing, or the extra ``gcp`` is not installed.
     """
-    if find_spec("google.cloud") is None or find_spec("google.cloud.dataflow_v1beta3") is None:
+    if not has_extra():
         raise ConfigError("--runner dataflow needs the extra gcp: pip install 'newsbeam[gcp]'")
     flags = dry_flags(flags)
     if stream is not None:
@@ -123,10 +133,11 @@ def facts_of(job: Any) -> JobFacts:
 
 def lines_of(facts: JobFacts) -> list[str]:
     """Returns the facts as lines for people."""
+    most = facts.max_workers or "(the service decides)"
     return [
         f"job         {facts.name}, {'streaming' if facts.is_streaming else 'batch'}, {facts.steps} steps,"
         f" {facts.region}",
-        f"workers     at most {facts.max_workers or '(the service decides)'}, {facts.machine_type or 'default machines'}",
+        f"workers     at most {most}, {facts.machine_type or 'default machines'}",
         f"image       {', '.join(facts.images)}",
         f"staged      {', '.join(facts.staged) or 'nothing: the code is in the image'}",
     ]

@@ -10,7 +10,7 @@ import pytest
 from pipeline.cli import main
 from pipeline.feeds.choice import clearly_best, name_of
 from tests.feed_polls import rss
-from tests.servers import Answer, NewsServer
+from tests.servers import Answer, NewsServer, watched_connections
 from transforms.feeds.discover import FoundFeed
 
 XML = {"Content-Type": "application/rss+xml"}
@@ -148,6 +148,19 @@ def test_without_a_feeds_file_one_has_to_be_named(capsys):
 def test_other_peoples_servers_are_not_asked_without_a_contact(capsys):
     for words in (["add", "ferry.example", "--file", "f.yaml"], ["discover", "feed://ferry.example/"]):
         assert "contact: is needed, since ferry.example would be asked" in said(capsys, *words, code=2).err
+
+
+def test_without_a_contact_no_redirect_leads_off_this_machine(server, capsys):
+    server.routes["/out"] = Answer(302, headers={"Location": "https://ferry.example/"})
+    with watched_connections() as tried:
+        shown = said(capsys, "discover", server.url("/out"), "--allow-loopback", code=1)
+    assert "could not be had: blocked_address (redirect to https://ferry.example/)" in shown.err
+    assert {address[0] for address in tried} == {"127.0.0.1"}
+
+
+def test_this_machine_is_not_asked_unless_allowed(server, capsys):
+    assert "could not be had: blocked_address" in said(capsys, "discover", server.url("/"), code=1).err
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("word", ["exec:~/feed.sh", "ht!tp://", "mailto:a@b.example", ""])

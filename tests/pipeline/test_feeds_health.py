@@ -137,7 +137,7 @@ def test_a_damaged_file_is_named(capsys):
     (path,) = Path("out").rglob("*.parquet")
     path.write_bytes(path.read_bytes()[:100])
     shown = said(capsys, code=1)
-    assert shown.err.startswith(f"newsbeam: cannot read {path}")
+    assert shown.err.startswith(f"newsbeam: cannot read {path.absolute()}: ")
     assert len(shown.err.splitlines()) == 1
 
 

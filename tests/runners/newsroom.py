@@ -1,14 +1,16 @@
-"""A server whose feeds go on: articles are published and edited as time passes, and it is noted what was shown.
+"""Servers whose feeds go on: articles are published and edited as time passes, and it is noted what was shown.
 
     with Newsroom(feeds=3, rate_per_s=2.0, articles=60) as room:
         ... room.feed_urls ...
-        assert room.shown   # {article number: newest version that an answered poll has shown}
+        print(count(room, dataset))
 
 Every feed is a host of its own and shows its last 12 articles only: what is polled and lost is gone.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import threading
 import time
 from collections import Counter
@@ -24,19 +26,22 @@ from tests.servers import Answer, NewsServer, Request
 FEED_LENGTH = 12
 EDITED = 4  # every fourth article is edited ...
 EDIT_AFTER_S = 9.0  # ... this long after it was published
+UNREAD_S = 1.0
 
 
 class Newsroom:
     """Publishes ``articles`` articles, ``rate_per_s`` in all, over ``feeds`` hosts 127.0.1.1, 127.0.1.2, ...
 
     Attributes:
-        shown: Article -> newest version that a feed showed in an answered poll.
+        kills: When something was killed, by ``time.time()``. An answer that was sent in the second before may not have
+            been read to its end; what only it showed does not count as shown.
     """
 
     def __init__(self, feeds: int = 1, rate_per_s: float = 2.0, articles: int = 100) -> None:
         self._rate_per_s = rate_per_s
         self._articles = articles
-        self.shown: dict[int, int] = {}
+        self.kills: list[float] = []
+        self._polls: list[tuple[float, dict[int, int]]] = []
         self._lock = threading.Lock()
         self._servers = [NewsServer({"*": self._answer}, host=f"127.0.1.{n + 1}") for n in range(feeds)]
         self._epoch_s = 0.0
@@ -73,6 +78,16 @@ class Newsroom:
         """How many pages were asked for."""
         return sum(path.startswith("/story/") for server in self._servers for path in server.paths())
 
+    @property
+    def shown(self) -> dict[int, int]:
+        """Article -> newest version that a feed showed in an answered poll."""
+        found: dict[int, int] = {}
+        for at_s, versions in list(self._polls):
+            if not any(0 <= kill_s - at_s < UNREAD_S for kill_s in self.kills):
+                for article, version in versions.items():
+                    found[article] = max(version, found.get(article, 0))
+        return found
+
     def url_of(self, article: int) -> str:
         """The address of an article."""
         return self._servers[article % len(self._servers)].url(f"/story/{article}")
@@ -95,18 +110,19 @@ class Newsroom:
         place = next(n for n, server in enumerate(self._servers) if server.origin.endswith(host))
         articles = [n for n in range(self.published) if n % len(self._servers) == place]
         items = []
+        versions: dict[int, int] = {}
         # An edited article comes to the top again, as in feeds that are sorted by change.
         ranked = sorted(articles, key=lambda n: n / self._rate_per_s + (self.version_of(n) - 1) * EDIT_AFTER_S)
         for article in ranked[-FEED_LENGTH:]:
-            version = self.version_of(article)
-            with self._lock:
-                self.shown[article] = max(version, self.shown.get(article, 0))
+            version = versions[article] = self.version_of(article)
             title = story(article)[0] + (" (updated)" if version == 2 else "")
             when = formatdate(self._epoch_s + article / self._rate_per_s, usegmt=True)
             items.append(
                 f"<item><title>{title}</title><link>{self.url_of(article)}</link><guid>a{article}</guid>"
                 f"<description>Version {version}.</description><pubDate>{when}</pubDate></item>"
             )
+        with self._lock:
+            self._polls.append((time.time(), versions))
         return (
             '<?xml version="1.0"?><rss version="2.0"><channel><title>The Vale Post</title>'
             f"<link>https://vale-post.example/</link><ttl>0</ttl>{''.join(items)}</channel></rss>"
@@ -142,11 +158,39 @@ def count(room: Newsroom, root: Path) -> Count:
     newest: dict[str, tuple[int, str]] = {}
     for row in rows:
         newest[row["url"]] = max(newest.get(row["url"], (0, "")), (row["revision"], row["text"]))
-    shown = dict(room.shown)
+    shown = room.shown
     lost = sorted(n for n in shown if room.url_of(n) not in newest)
     stale = sorted(n for n, v in shown.items() if n not in lost and v == 2 and _EDIT not in newest[room.url_of(n)][1])
     keys = Counter((row["article_id"], row["content_sha256"]) for row in rows)
     return Count(room.published, len(shown), len(rows), len(newest), lost, stale, len(rows) - len(keys))
+
+
+def assert_adds_up(root: Path) -> None:
+    """Fails unless all commits of a stream together took in as many items as they say what became of."""
+    manifests = [json.loads(path.read_bytes())["items"] for path in (root / "_runs").glob("*.json")]
+    items = {name: sum(manifest[name] for manifest in manifests) for name in manifests[0]}
+    assert items["in"] == sum(number for name, number in items.items() if name != "in"), items
+    rows = len(read_rows(root, "articles"))
+    assert rows == items["new"] + items["revised"], (rows, items)
+
+
+def stream_words(room: Newsroom, root: Path, folder: Path, *flags: object) -> list[object]:
+    """Returns the command line of a stream; its feeds are in a file, where their interval can be set."""
+    feeds = [{"url": url, "id": f"feed{n}", "interval": "3s"} for n, url in enumerate(room.feed_urls)]
+    file = folder / "feeds.yaml"
+    file.write_text(json.dumps({"version": 1, "feeds": feeds}))
+    return [
+        *(sys.executable, "-m", "pipeline", "run", "--streaming", "--stream-id", "desk", "--tick", "1s"),
+        *("--feeds", file, "-d", root, "--allow-loopback", "--host-gap", "0", *flags),
+    ]
+
+
+def is_complete(room: Newsroom, root: Path) -> bool:
+    """Tells whether all is published, and all that was shown is in the dataset and gone from the spool."""
+    if not room.is_over:
+        return False
+    counted = count(room, root)
+    return not (counted.lost or counted.stale or list((root / "_spool").glob("*.json")))
 
 
 _EDIT = "The figures in an earlier version of this article were corrected"

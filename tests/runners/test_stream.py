@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.rows import assert_sound
-from tests.runners.newsroom import Newsroom, count
+from tests.runners.newsroom import Newsroom, assert_adds_up, count, is_complete, stream_words
 from tests.runners.processes import PRISM, descendants, end, needs, start, wait_for
 
 pytestmark = pytest.mark.slow
-
-
-def _words(room: Newsroom, root: Path, folder: Path, *flags: object) -> list[object]:
-    """The command line; the feeds are in a file, where their interval can be set."""
-    feeds = [{"url": url, "id": f"feed{n}", "interval": "3s"} for n, url in enumerate(room.feed_urls)]
-    file = folder / "feeds.yaml"
-    file.write_text(json.dumps({"version": 1, "feeds": feeds}))
-    return [
-        *(sys.executable, "-m", "pipeline", "run", "--streaming", "--stream-id", "desk", "--tick", "1s"),
-        *("--feeds", file, "-d", root, "--allow-loopback", "--host-gap", "0", *flags),
-    ]
-
-
-def _is_complete(room: Newsroom, root: Path) -> bool:
-    if not room.is_over:
-        return False
-    counted = count(room, root)
-    return not (counted.lost or counted.stale)
 
 
 @needs(PRISM)
@@ -40,18 +21,20 @@ def _is_complete(room: Newsroom, root: Path) -> bool:
 def test_prism_loses_and_doubles_nothing_when_it_is_killed(tmp_path: Path) -> None:
     root = tmp_path / "out"
     with Newsroom(feeds=3, rate_per_s=2.0, articles=100) as room:
-        words = _words(room, root, tmp_path, "--runner", "prism")
+        words = stream_words(room, root, tmp_path, "--runner", "prism")
         stream = start(words, tmp_path / "stream.log")
         try:
             wait_for("the first commits", lambda: len(list((root / "_runs").glob("*.json"))) > 3, timeout_s=120)
+            room.kills.append(time.time())
             for pid in [stream.pid, *descendants(stream.pid)]:
                 os.kill(pid, signal.SIGKILL)
             end(stream)
             stream = start(words, tmp_path / "stream.log")
-            wait_for("all that was shown", lambda: _is_complete(room, root), timeout_s=180, pause_s=2)
+            wait_for("all that was shown", lambda: is_complete(room, root), timeout_s=180, pause_s=2)
         finally:
             end(stream, timeout_s=30)
         counted = count(room, root)
     print(counted)
     assert (counted.lost, counted.stale, counted.doubled) == ([], [], 0)
     assert_sound(root)
+    assert_adds_up(root)

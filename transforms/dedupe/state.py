@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from transforms.dedupe import history
 from transforms.dedupe.fold import brings_news, fetch_key, merge
+from transforms.dedupe.replay import Replay, read_replay
 from transforms.dedupe.snapshot import EMPTY, SnapshotError, State, key_of
 from transforms.fetch.due import entry_from_json
 from transforms.records import Entry
@@ -37,10 +38,12 @@ class StateLocation(NamedTuple):
         root: The dataset.
         snapshot: Path of the snapshot below the root; ``None`` if nothing is known; ``NEWEST`` for jobs that
             do not end: whatever is committed, read again every ten minutes.
+        replay: Path of the file with what is taken in once more (``dataset replay``), if any.
     """
 
     root: str
     snapshot: str | None
+    replay: str | None = None
 
 
 class CommittedRevision(NamedTuple):
@@ -106,9 +109,11 @@ class _Column:
 class KnownState:
     """Answers what committed runs know. Read-only; safe to share between threads."""
 
-    def __init__(self, state: State = EMPTY) -> None:
-        """Takes the relations."""
+    def __init__(self, state: State = EMPTY, replay: Replay | None = None) -> None:
+        """Takes the relations, and what is to be taken in once more although it was refused."""
         self.state = state
+        self._replay = replay
+        self._lifted = replay.lifted() if replay else frozenset()
         names = ("version", "url", "article", "text", "reject", "refused", "fetch")
         self._columns = {name: _Column(state[name]) for name in names}
         self._feeds = {row["name"]: _feed_state(row) for row in state["feed"].to_pylist()}
@@ -118,12 +123,15 @@ class KnownState:
     def _has(self, relation: str, *parts: str) -> bool:
         return self._columns[relation].find(key_of(*parts)) >= 0
 
+    def _is_refused(self, *parts: str) -> bool:
+        return self._has("refused", *parts) and key_of(*parts) not in self._lifted
+
     def is_known(self, entry: Entry) -> bool:
         """Tells whether an announced entry needs no fetching: committed in this version, or finally refused.
 
         A bare address, without version, is known in any version.
         """
-        return self.is_committed(entry.url_key, entry.entry_version) or self._has("refused", "url", entry.url_key)
+        return self.is_committed(entry.url_key, entry.entry_version) or self._is_refused("url", entry.url_key)
 
     def is_known_content(self, entry: Entry, body_sha256: str) -> bool:
         """Tells the same of an entry whose content is here already (a seed).
@@ -131,7 +139,7 @@ class KnownState:
         That its page was refused once says nothing of the content; that these very bytes were refused does.
         """
         committed = self.is_committed(entry.url_key, entry.entry_version)
-        return committed or self._has("refused", "body", body_sha256)
+        return committed or self._is_refused("body", body_sha256)
 
     def is_committed(self, url_key: str, entry_version: str | None) -> bool:
         """Tells whether an article or alias with this key and version is committed; without version, with any."""
@@ -184,7 +192,12 @@ class KnownState:
         return self._due.get(url_key)
 
     def due_entries(self, now: datetime) -> list[Entry]:
-        """Returns the entries whose page is to be tried again now, those that wait longest first."""
+        """Returns the entries whose page is to be tried again now, those that wait longest first.
+
+        With a replay its pages alone.
+        """
+        if self._replay is not None:
+            return list(self._replay.entries)
         ready = [page for page in self._due.values() if page.is_due(now)]
         ready.sort(key=lambda page: (page.next_due_at or _LONG_AGO, page.entry.url_key))
         return [page.entry for page in ready]
@@ -250,10 +263,11 @@ def _load(location: StateLocation, before: KnownState | None = None) -> KnownSta
     if location.snapshot == NEWEST:
         state = history.newest_state(storage, before.state if before else None)
         return before if before and state is before.state else KnownState(state)
+    replay = read_replay(storage, location.replay) if location.replay else None
     try:
-        return KnownState(history.read_snapshot(storage, location.snapshot))
+        return KnownState(history.read_snapshot(storage, location.snapshot), replay)
     except (DatasetError, SnapshotError):
-        return KnownState(history.newest_state(storage))
+        return KnownState(history.newest_state(storage), replay)
 
 
 def latest_state(root: str) -> StateLocation:

@@ -1,4 +1,4 @@
-"""Joins text, metadata and announcement to one extraction: which of them wins, and what they contradict each other in."""
+"""Joins text, metadata and announcement to one extraction: which of them wins, and where they disagree."""
 
 from __future__ import annotations
 

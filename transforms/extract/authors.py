@@ -13,16 +13,20 @@ from transforms.extract.names import AUTHOR_LIMIT, is_name, is_organisation, is_
 from transforms.extract.page import Page
 
 _META_KEYS = (
-    "author", "article:author", "parsely-author", "sailthru.author", "dc.creator", "dcterms.creator", "byl", "citation_author",
-    "cxenseparse:author", "article.author", "og:article:author", "authors", "creator", "twitter:data1",
+    "author", "article:author", "parsely-author", "sailthru.author", "dc.creator", "dcterms.creator", "byl",
+    "citation_author", "cxenseparse:author", "article.author", "og:article:author", "authors", "creator",
+    "twitter:data1",
 )  # fmt: skip
 _BYLINE_ELEMENTS = (
     etree.XPath("//*[@rel='author' or @itemprop='author']"),
     etree.XPath(
-        "//a[contains(@href, '/author') or contains(@href, '/autor') or contains(@href, '/auteur') or contains(@href, '/by/')"
-        " or contains(@href, '/journalist') or contains(@href, '/redakteur') or contains(@href, '/reporter')]"
+        "//a[contains(@href, '/author') or contains(@href, '/autor') or contains(@href, '/auteur')"
+        " or contains(@href, '/by/') or contains(@href, '/journalist') or contains(@href, '/redakteur')"
+        " or contains(@href, '/reporter')]"
     ),
-    etree.XPath("//*[contains(@class, 'uthor') or contains(@class, 'yline') or contains(@id, 'author') or @class='byl']"),
+    etree.XPath(
+        "//*[contains(@class, 'uthor') or contains(@class, 'yline') or contains(@id, 'author') or @class='byl']"
+    ),
 )
 _FOREIGN_PLACES = (
     "comment",

@@ -34,8 +34,9 @@ _ANCHOR_CHARS = 6
 _SAMPLE_MIN = 10
 # What no reader sees, and what trafilatura drops in every mode.
 _UNSEEN = (
-    "script", "style", "svg", "template", "iframe", "link", "meta", "input", "select", "source", "picture", "canvas", "object",
-    "nav", "footer", "button", "noscript", "video", "audio", "embed", "textarea", "dialog", "menu",
+    "script", "style", "svg", "template", "iframe", "link", "meta", "input", "select", "source", "picture",
+    "canvas", "object", "nav", "footer", "button", "noscript", "video", "audio", "embed", "textarea", "dialog",
+    "menu",
 )  # fmt: skip
 # Two sentences, or a word and a figure, that only mark-up parts.
 _GLUED = re.compile(r"[.!?](?<=[a-zß-ÿ]{3}[.!?])[\"”’»)]?[A-ZÀ-Ý][a-zß-ÿ]|\d(?<=[a-zß-ÿ]{4}\d)\d?\b")
@@ -109,10 +110,10 @@ def overlap(one: str, other: str) -> tuple[float, float]:
 
 
 def _shingles(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(text)
+    words: list[str] = _WORD.findall(text)
     if len(words) < _SHINGLE_WORDS:
         return {tuple(words)} if words else set()
-    runs = list(zip(words, words[1:], words[2:], words[3:], strict=False))
+    runs: list[tuple[str, ...]] = list(zip(words, words[1:], words[2:], words[3:], strict=False))
     # Those that begin with a long word are a sample that both texts draw alike.
     sample = {run for run in runs if len(run[0]) >= _ANCHOR_CHARS}
     return sample if len(sample) >= _SAMPLE_MIN else set(runs)
@@ -145,7 +146,7 @@ def _take_care(work: HtmlElement, fast: _Candidate, other: str, reason: str) -> 
 
 
 def _is_better(precise: str, fast: str, other: str) -> bool:
-    """Tells whether the precise text trims the fast one, not maims it; the second opinion is the judge if it has one."""
+    """Tells whether the precise text trims the fast one rather than maims it; in doubt the second opinion decides."""
     if not precise:
         return False
     if len(precise) >= _PRECISE_SURE_SHARE * len(fast):

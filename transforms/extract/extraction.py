@@ -98,7 +98,7 @@ def refuse(document: Document, reason: str, detail: str) -> Reject:
 
 
 def fallback_document(document: Document, reason: str) -> Document | None:
-    """Returns the feed's own content as a document, for a page that could not be extracted; ``None`` if there is none."""
+    """Returns the feed's own content as a document, in place of a page that failed; ``None`` if there is none."""
     content = document.entry.content_html
     if document.kind != "page" or not content:
         return None

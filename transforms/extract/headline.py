@@ -76,12 +76,13 @@ def _is_site_name(part: str, known: set[str]) -> bool:
     joined = "".join(words_of(part))
     if not joined:
         return True
-    return any(name and (joined == name or (len(name) >= 4 and (name in joined or joined in name) and _near(joined, name)))
-               for name in known)  # fmt: skip
+    return any(_is_same_house(joined, name) for name in known if name)
 
 
-def _near(one: str, other: str) -> bool:
-    return min(len(one), len(other)) * 3 >= max(len(one), len(other))
+def _is_same_house(one: str, other: str) -> bool:
+    """Equal, or one the longer form of the other (``eastwickpost`` and ``theeastwickpost``)."""
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(other) >= 4 and short in long and 3 * len(short) >= len(long))
 
 
 def choose_headline(

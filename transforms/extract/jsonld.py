@@ -18,11 +18,43 @@ _DEPTH_LIMIT = 12
 
 # schema.org: Article and everything below it, plus what news sites use in its place.
 ARTICLE_TYPES = frozenset(
-    ["Article", "AdvertiserContentArticle", "NewsArticle", "AnalysisNewsArticle", "AskPublicNewsArticle", "BackgroundNewsArticle", "OpinionNewsArticle", "ReportageNewsArticle", "ReviewNewsArticle", "SatiricalArticle", "ScholarlyArticle", "TechArticle", "Report", "SocialMediaPosting", "BlogPosting", "LiveBlogPosting", "DiscussionForumPosting", "Blog", "ClaimReview"]
+    [
+        "Article",
+        "AdvertiserContentArticle",
+        "NewsArticle",
+        "AnalysisNewsArticle",
+        "AskPublicNewsArticle",
+        "BackgroundNewsArticle",
+        "OpinionNewsArticle",
+        "ReportageNewsArticle",
+        "ReviewNewsArticle",
+        "SatiricalArticle",
+        "ScholarlyArticle",
+        "TechArticle",
+        "Report",
+        "SocialMediaPosting",
+        "BlogPosting",
+        "LiveBlogPosting",
+        "DiscussionForumPosting",
+        "Blog",
+        "ClaimReview",
+    ]
 )
 _GENERIC_TYPES = frozenset({"Article", "BlogPosting", "SocialMediaPosting", "Blog", "ClaimReview"})
 PAGE_TYPES = frozenset(
-    ["WebPage", "ItemPage", "AboutPage", "MediaGallery", "ImageGallery", "VideoObject", "Recipe", "Review", "PodcastEpisode", "Episode", "Event"]
+    [
+        "WebPage",
+        "ItemPage",
+        "AboutPage",
+        "MediaGallery",
+        "ImageGallery",
+        "VideoObject",
+        "Recipe",
+        "Review",
+        "PodcastEpisode",
+        "Episode",
+        "Event",
+    ]
 )
 # Keys under which other objects of the graph lie; all else is about the object itself.
 _NESTING_KEYS = ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement", "item", "hasPart", "subjectOf")
@@ -67,7 +99,8 @@ def _read_block(text: str) -> list[Any]:
 
 def _decode_all(text: str) -> tuple[list[Any], bool]:
     """Reads one value after another; the flag tells whether all of the text was read."""
-    values, position = [], 0
+    values: list[Any] = []
+    position = 0
     while position < len(text) and len(values) < _NODE_LIMIT:
         try:
             value, position = _DECODER.raw_decode(text, position)

@@ -1,4 +1,4 @@
-"""What lines of news pages say that is not the story, in the languages of most of the press. Only patterns; see ``lines.py``."""
+"""What lines of news pages say that is not the story, in the languages of most of the press: patterns only."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 
 AGENCIES = {
     "ap": "AP", "associated press": "AP", "the associated press": "AP", "reuters": "Reuters", "afp": "AFP",
-    "agence france-presse": "AFP", "dpa": "dpa", "deutsche presse-agentur": "dpa", "efe": "EFE", "agencia efe": "EFE",
-    "ansa": "ANSA", "pa": "PA", "pa media": "PA", "press association": "PA", "xinhua": "Xinhua", "kyodo": "Kyodo",
-    "kyodo news": "Kyodo", "tass": "TASS", "upi": "UPI", "bloomberg": "Bloomberg", "bloomberg news": "Bloomberg",
-    "ani": "ANI", "pti": "PTI", "ians": "IANS", "aap": "AAP", "apa": "APA", "sda": "SDA", "keystone-sda": "SDA",
-    "belga": "Belga", "lusa": "Lusa", "the canadian press": "The Canadian Press", "canadian press": "The Canadian Press",
-    "sid": "SID", "anadolu": "Anadolu", "anadolu agency": "Anadolu", "europa press": "Europa Press", "yonhap": "Yonhap",
-    "interfax": "Interfax", "ntb": "NTB", "ritzau": "Ritzau", "stt": "STT", "anp": "ANP", "čtk": "ČTK", "pap": "PAP",
-    "mti": "MTI", "epd": "epd", "kna": "KNA", "bernama": "Bernama", "antara": "Antara",
+    "agence france-presse": "AFP", "dpa": "dpa", "deutsche presse-agentur": "dpa", "efe": "EFE",
+    "agencia efe": "EFE", "ansa": "ANSA", "pa": "PA", "pa media": "PA", "press association": "PA",
+    "xinhua": "Xinhua", "kyodo": "Kyodo", "kyodo news": "Kyodo", "tass": "TASS", "upi": "UPI",
+    "bloomberg": "Bloomberg", "bloomberg news": "Bloomberg", "ani": "ANI", "pti": "PTI", "ians": "IANS",
+    "aap": "AAP", "apa": "APA", "sda": "SDA", "keystone-sda": "SDA", "belga": "Belga", "lusa": "Lusa",
+    "the canadian press": "The Canadian Press", "canadian press": "The Canadian Press", "sid": "SID",
+    "anadolu": "Anadolu", "anadolu agency": "Anadolu", "europa press": "Europa Press", "yonhap": "Yonhap",
+    "interfax": "Interfax", "ntb": "NTB", "ritzau": "Ritzau", "stt": "STT", "anp": "ANP", "čtk": "ČTK",
+    "pap": "PAP", "mti": "MTI", "epd": "epd", "kna": "KNA", "bernama": "Bernama", "antara": "Antara",
 }  # fmt: skip
 """What agencies are called -> their usual short name."""
 
@@ -46,15 +47,15 @@ CREDIT = re.compile(rf"[\W_]*{_CREDIT_FORMS}[\W_]*", re.IGNORECASE | re.DOTALL)
 
 _TRADE = (
     r"(?:(?:news|senior|staff|freelance|chief|political|national|reporter and|digital|associate|opinion|deputy|"
-    r"award-winning|breaking|general assignment|the) ){0,4}(?:writer|reporter|editor|correspondent|journalist|columnist|"
-    r"contributor|producer|professor|fellow|researcher|lecturer|author)\b"
+    r"award-winning|breaking|general assignment|the) ){0,4}(?:writer|reporter|editor|correspondent|journalist|"
+    r"columnist|contributor|producer|professor|fellow|researcher|lecturer|author)\b"
 )
 _WHOM = r"(?:him|her|them|me|us|the (?:reporters?|writers?|author)|[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){0,3})"
 AUTHOR_NOTE = re.compile(
     _any_of(
         rf".{{2,80}}?\b(?:is|was|are) (?:an? |the )?{_TRADE}.{{0,500}}",
-        rf".{{0,200}}\b(?:follow|contact|reach|email|e-mail|write to|tweet|message|Follow|Contact|Reach|Email|Write to) {_WHOM}"
-        r"\b.{0,20}(?:@|\b(?:on|at|via)\b).{1,200}",
+        r".{0,200}\b(?:[Ff]ollow|[Cc]ontact|[Rr]each|[Ee]-?mail|[Ww]rite to|[Tt]weet|[Mm]essage) "
+        rf"{_WHOM}\b.{{0,20}}(?:@|\b(?:on|at|via)\b).{{1,200}}",
         r".{0,120}\b(?:may|can) be (?:reached|contacted) (?:at|on|via)\b.{1,200}",
         r".{0,80}\b[Ss]end (?:your )?(?:news )?tips to\b.{1,200}",
         r"(?:[Hh]ave|[Gg]ot) a (?:news )?(?:tip|story)\b.{0,200}",
@@ -117,35 +118,45 @@ _PROMPT = re.compile(
         rf"subscribed to this newsletter|^\W*follow .{{1,50}} on {_SOCIAL}\b",
         r"download (?:our|the) .{0,20}app\b|(?:get|stay) in touch with our",
         r"for (?:the latest|more) .{0,60}(?:stories|news)\b.{0,30}(?:like this|check|visit|follow|sign up)",
-        r"(?:buying|purchases?|buy|order).{0,40}(?:through|via|using|from) (?:our|this|the|these) (?:links?|post|site|page)"
-        r".{0,60}(?:commission|share)",
+        r"(?:buying|purchases?|buy|order).{0,40}(?:through|via|using|from) (?:our|this|the|these) "
+        r"(?:links?|post|site|page).{0,60}(?:commission|share)",
         r"affiliate (?:commission|links?)\b|independently (?:selected|reviewed|select|review)\b",
-        r"join (?:our|the) (?:commenting forum|conversation|discussion)|join thought-provoking conversations",
-        r"to bookmark this article|bookmark your favou?rite|(?:confirm|enter) your (?:public )?display name",
-        r"all rights reserved|^\W*(?:copyright\b|©)|personal, non-commercial use only|like this story\? share",
+        r"join (?:our|the) (?:commenting forum|conversation|discussion)|to bookmark this article",
+        r"bookmark your favou?rite",
+        r"(?:confirm|enter) your (?:public )?display name|all rights reserved|^\W*(?:copyright\b|©)",
+        r"personal, non-commercial use only",
         r"jetzt (?:abonnieren|testen)|kostenlos testen|einloggen,? um|um einen kommentar",
         r"(?:newsletter|whatsapp-kanal).{0,160}(?:abonnier|anmeld|bekommst|erhalten|informier|richtig)",
-        r"(?:abonnier|anmeld).{0,100}(?:newsletter|whatsapp-kanal)|abonnez-vous|inscrivez-vous à (?:la|notre) newsletter",
-        r"suscríb[ea]te|tu suscripción|continúas leyendo|compartir tu cuenta|usando tu cuenta|abbonati per",
+        r"(?:abonnier|anmeld).{0,100}(?:newsletter|whatsapp-kanal)|abonnez-vous",
+        r"inscrivez-vous à (?:la|notre) newsletter|suscríb[ea]te|tu suscripción|abbonati per",
         r"iscriviti alla newsletter|assine (?:para|já|a)|無断転載|무단\s?전재|재배포\s?금지",
     ),
     re.IGNORECASE,
 )
-_NOTICE_WORDS = (
-    "reading", "to read", "and read", "subscri", "subscib", "member", "article", "sign in", "signin", "log in", "login", "account",
-    "trial", "newsletter", "inbox", "mail", "partner", "vendor", "cookie", "privacy", "to view", "follow", " app", "in touch",
-    "for the latest", "for more", "commission", "affiliate", "independently", "join ", "bookmark", "display name", "rights reserved",
-    "copyright", "©", "non-commercial", "share", "weiterlesen", "abo", "freischalten", "artikel", "inhalt", "testen", "einloggen",
-    "kommentar", "whatsapp", "lire la suite", "partenaires", "suscri", "leyendo", "socios", "cuenta", "assin", "残り", "有料",
-    "会員", "続き", "無断", "전재", "재배포", "unlock",
+# One of them is in every prompt; a cheap look that spares most lines the patterns.
+_PROMPT_WORDS = (
+    " reading", "to read ", "and read ", "subscri", "suscri", "newsletter", "inbox", "email", "e-mail", "a member",
+    "our members", "for members", "articles", "this article", "the article is", "content is", "story is",
+    "this story", "the story", "log in", "sign in", "login", "signin", "free account", "trial", "partner",
+    "vendors", "cookie", "privacy", "to view th", "follow ", " app", "in touch", "for the latest", "for more ",
+    "commission", "a share", "affiliate", "independently", "join ", "bookmark", "display name", "rights reserved",
+    "copyright", "©", "non-commercial", "weiterlesen", " abo", "abonn", "freischalten", "artikel ist",
+    "inhalt", "testen", "einloggen", "kommentar", "whatsapp-kanal", "lire la suite", "partenaires", "leyendo",
+    "socios", "suscripción", "assin", "abbonat", "iscriviti", "残り", "有料", "会員", "続き", "無断", "전재",
+    "재배포",
 )  # fmt: skip
-_REPORTED = re.compile(r"\b(?:said|says|told|according to|sagte|erklärte|dijo|disse|ha detto|a déclaré|selon)\b", re.IGNORECASE)
+_REPORTED = re.compile(
+    r"\b(?:said|says|told|according to|sagte|erklärte|dijo|disse|ha detto|a déclaré|selon)\b", re.IGNORECASE
+)
 
 
 def is_prompt(line: str) -> bool:
     """Tells whether a line asks readers to pay, sign in, consent, subscribe, follow or comment, or states rights."""
     lower = line.lower()
-    if not any(word in lower for word in _NOTICE_WORDS):
+    for word in _PROMPT_WORDS:
+        if word in lower:
+            break
+    else:
         return False
     found = PAYWALL.search(line) or CONSENT.search(line) or _PROMPT.search(line)
     return found is not None and not _REPORTED.search(line)
@@ -154,20 +165,20 @@ def is_prompt(line: str) -> bool:
 CHROME = re.compile(
     r"[\W_]*"
     + _any_of(
-        r"advertise(?:ment|ments| with us)|article content|recommended videos?|leave a reply|post a comment",
-        r"(?:\d+ |view |show |read |load |leave a )?comments?(?: \d+)?|share(?: (?:this|on) .{0,30})?|copy link|link copied",
-        r"print(?: article)?|e-?mail|save|bookmark|follow|read more|more|popular|most (?:read|popular|viewed)(?: (?:in|on) .{1,30})?",
-        r"trending(?: now)?|related(?: articles?| stories| posts?| topics| content| news)?|recommended(?: for you)?",
-        r"you (?:may|might) also like|don['’]t miss|subscribed|thank you|loading|listen|skip ad|summary|headline",
-        r"scroll (?:down )?to continue|(?:story|article) continues(?: below(?: advertisement)?| after advertisement)?",
-        r"tags?|filed under.{0,60}|topics?|order reprints|explore further|sign up for our emails|tell us what you think",
-        r"an error has occurred,? please try again later|swipe .{0,60}|more from .{1,40}|get daily .{0,20}news",
-        r"anzeige|werbung|kommentare?|lesen sie auch|auch interessant|mehr zum thema|ähnliche(?: artikel)?|teilen|drucken",
-        r"weiterführende links|kommentar abgeben|darum gehts|das könnte (?:sie|dich) (?:auch )?interessieren|bitte beachten",
-        r"publicité|passer la publicité|à lire aussi|partager|commentaires|publicidad|compartir|comentarios|flecha",
-        r"te puede interesar|publicidade|compartilhar|comentários|leia também|pubblicità|condividi|commenti|leggi anche",
-        r"lees ook|reclame|advertentie|læs også|les også|läs också|annons|annonse|reklama|článek|czytaj także|реклама",
-        r"читайте также|おすすめ情報|関連記事|カテゴリーをフォローする|कॉपी लिंक|기사 url이 복사되었습니다|관련기사",
+        r"advertise(?:ment|ments| with us)|recommended videos?|leave a reply|post a comment|copy link|link copied",
+        r"(?:\d+ |view |show |read |load |leave a )?comments?(?: \d+)?|share(?: (?:this|on) .{0,30})?",
+        r"print(?: article)?|e-?mail|save|bookmark|follow|read more|more|popular",
+        r"most (?:read|popular|viewed)(?: (?:in|on) .{1,30})?|trending(?: now)?|recommended(?: for you)?",
+        r"related(?: articles?| stories| posts?| topics| content| news)?|you (?:may|might) also like|don['’]t miss",
+        r"subscribed|thank you|loading|listen|skip ad|scroll (?:down )?to continue|tags?|topics?|filed under.{0,60}",
+        r"(?:story|article) continues(?: below(?: advertisement)?| after advertisement)?|more from .{1,40}",
+        r"tell us what you think|an error has occurred,? please try again later",
+        r"anzeige|werbung|kommentare?|lesen sie auch|auch interessant|mehr zum thema|ähnliche(?: artikel)?|teilen",
+        r"drucken|weiterführende links|kommentar abgeben|das könnte (?:sie|dich) (?:auch )?interessieren",
+        r"publicité|passer la publicité|à lire aussi|partager|commentaires|publicidad|compartir|comentarios",
+        r"te puede interesar|publicidade|compartilhar|comentários|leia também|pubblicità|condividi|commenti",
+        r"leggi anche|lees ook|reclame|advertentie|læs også|les også|läs också|annons|annonse|reklama|článek",
+        r"czytaj także|реклама|читайте также|おすすめ情報|関連記事|कॉपी लिंक|관련기사",
         r"(?:lesedauer|reading time|read time|tempo de leitura|temps de lecture|tiempo de lectura|tempo di lettura|"
         r"leestijd)\W*\d+.{0,12}|\d+\W?min(?:ute)?s?(?: of)? read(?:ing)?",
     )
@@ -186,13 +197,13 @@ SCRIPT = re.compile(
 LEAD_IN = re.compile(
     r"\W*"
     + _any_of(
-        r"related|read (?:more|also|next|this|on)|see also|also (?:read|see)|also on \S+|more (?:on|from|about|stories|news|:)",
-        r"recommended|don['’]?t miss|you (?:may|might) (?:also )?like|watch(?: (?:more|now|live))?:|click here|click to|up next",
-        r"what to (?:read|know) next|trending|in case you missed|sign up|subscribe",
-        r"lesen sie (?:auch|mehr|hier)|mehr (?:zum thema|dazu|lesen|:)|lesetipp|zum thema|zum artikel|auch interessant|siehe auch",
-        r"lire aussi|à lire|a lire|lisez|voir aussi|notre dossier|pour aller plus loin",
-        r"leer? (?:más|también|además)|lee también|te puede interesar|más información|ver también|le puede interesar",
-        r"leggi anche|per approfondire|vedi anche|leia (?:também|mais)|veja também|saiba mais",
+        r"related|read (?:more|also|next|this|on)|see also|also (?:read|see)|also on \S+|recommended|don['’]?t miss",
+        r"more (?:on|from|about|stories|news|:)|you (?:may|might) (?:also )?like|watch(?: (?:more|now|live))?:",
+        r"click here|click to|up next|what to (?:read|know) next|trending|in case you missed|sign up|subscribe",
+        r"lesen sie (?:auch|mehr|hier)|mehr (?:zum thema|dazu|lesen|:)|lesetipp|zum thema|zum artikel",
+        r"auch interessant|siehe auch|lire aussi|à lire|a lire|lisez|voir aussi|notre dossier|pour aller plus loin",
+        r"leer? (?:más|también|además)|lee también|te puede interesar|más información|ver también",
+        r"le puede interesar|leggi anche|per approfondire|vedi anche|leia (?:também|mais)|veja também|saiba mais",
         r"lees ook|bekijk ook|læs også|les også|läs (?:också|även|mer)|lue myös",
         r"czytaj (?:też|także|więcej)|zobacz (?:też|także)|čtěte (?:také|taky)|přečtěte si",
         r"читайте (?:также|ещё)|читайте також|см\. также|по теме|baca juga|ayrıca okuyun",

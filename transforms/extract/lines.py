@@ -33,7 +33,9 @@ _WORD = re.compile(r"\w+")
 _STAMP = re.compile(r"(?:19|20)\d\d|\d{1,2}[:.]\d{2}")
 _AGENCY_LINE = re.compile(r"\W*([A-Za-zČ][\w .-]{1,24}?)(?:\s*[/,]\s*[\w.-]{2,12})*\W*")
 _DATELINE = re.compile(r"[^\n]{0,80}?\(([A-Za-zČ][\w -]{1,24})\)\s*[-–—:.]")
-_CREDITED_TO = re.compile(r"\b(?:the )?(" + "|".join(re.escape(n) for n in rules.AGENCIES if len(n) > 4) + r"|AFP|dpa|EFE)\b", re.I)
+_CREDITED_TO = re.compile(
+    r"\b(?:the )?(" + "|".join(re.escape(n) for n in rules.AGENCIES if len(n) > 4) + r"|AFP|dpa|EFE)\b", re.I
+)
 _SENTENCE_END = (".", "!", "?", "…", "。", "！", "？", ":", ";", ",")
 _QUOTES = "'\"”’»“"
 
@@ -104,7 +106,9 @@ def sort_page_lines(text: str, titles: Iterable[str] = (), authors: Sequence[str
             return "dropped"
         if line[-1] in _CODE_ENDS and len(line) <= _SCRIPT_LIMIT_CHARS and rules.SCRIPT.fullmatch(line):
             return "dropped"
-        if (len(line) <= _PICTURE_LIMIT_CHARS and rules.PICTURE_CREDIT.fullmatch(line)) or (index >= count - _END_LINES and index and _is_author_note(line, authors)):
+        if (len(line) <= _PICTURE_LIMIT_CHARS and rules.PICTURE_CREDIT.fullmatch(line)) or (
+            index >= count - _END_LINES and index and _is_author_note(line, authors)
+        ):
             return "credits"
         return _place_of_text_line(line, index, count)
 
@@ -126,7 +130,9 @@ def _sort(lines: list[str], place: Callable[[str, int, int], str]) -> Sorted:
     text = "\n".join(placed["text"])
     credit_lines = tuple(dict.fromkeys(placed["credits"]))
     notices = tuple(dict.fromkeys(placed["notices"]))
-    return Sorted(text, credit_lines, notices, mark_boilerplate(text), find_agency(text, credit_lines), tuple(placed["dropped"]))
+    return Sorted(
+        text, credit_lines, notices, mark_boilerplate(text), find_agency(text, credit_lines), tuple(placed["dropped"])
+    )
 
 
 def _key(text: str) -> str:
@@ -135,8 +141,10 @@ def _key(text: str) -> str:
 
 def _is_stamp(line: str) -> bool:
     """Tells whether a line is only a date, with or without words such as "Published"."""
-    return len(line) <= _STAMP_LIMIT_CHARS and _STAMP.search(line) is not None and (
-        is_counter(line) or is_counter(f"Published {line.lstrip('-–—| ')}")
+    return (
+        len(line) <= _STAMP_LIMIT_CHARS
+        and _STAMP.search(line) is not None
+        and (is_counter(line) or is_counter(f"Published {line.lstrip('-–—| ')}"))
     )
 
 
@@ -150,7 +158,9 @@ def _is_byline(line: str, authors: Sequence[str]) -> bool:
 def _is_author_note(line: str, authors: Sequence[str]) -> bool:
     if len(line) > _CREDIT_LIMIT_CHARS + 100:
         return False
-    if any(line.startswith(author) for author in authors) and re.search(r"\b(?:is|was|ist|est|es|è|covers|writes|has)\b", line[:120]):
+    if any(line.startswith(author) for author in authors) and re.search(
+        r"\b(?:is|was|ist|est|es|è|covers|writes|has)\b", line[:120]
+    ):
         return True
     return rules.AUTHOR_NOTE.fullmatch(line) is not None
 
@@ -174,7 +184,7 @@ def find_agency(text: str, credit_lines: tuple[str, ...] = (), authors: tuple[st
 
 
 def mark_boilerplate(text: str) -> tuple[Boilerplate, ...]:
-    """Returns the ranges of lines that announce other stories: ``teaser`` (in capitals) or ``promo`` ("Read more: ...")."""
+    """Returns the ranges of lines that announce other stories: in capitals (``teaser``), or "Read more" (``promo``)."""
     ranges: list[Boilerplate] = []
     offset = 0
     lines = text.split("\n")

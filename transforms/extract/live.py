@@ -47,6 +47,8 @@ def without_posts(text: str, posts: tuple[LivePost, ...]) -> str:
         return text
     said = {line for post in posts for line in (*post.text.split("\n"), post.title or "") if line}
     whole = "\n".join(post.text for post in posts)
-    kept = [line for line in text.split("\n") if line not in said and (len(line) < _QUOTED_MIN_CHARS or line not in whole)]
+    kept = [
+        line for line in text.split("\n") if line not in said and (len(line) < _QUOTED_MIN_CHARS or line not in whole)
+    ]
     own = "\n".join(kept)
     return own if len(own) >= _OWN_TEXT_MIN_CHARS else text

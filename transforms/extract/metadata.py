@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 from transforms import urls
 from transforms.extract.authors import find_authors
-from transforms.extract.headline import agreement, choose_headline, plain, strip_site_name, words_of
+from transforms.extract.headline import agreement, choose_headline, plain
 from transforms.extract.jsonld import ARTICLE_TYPES, Node, types_of
 from transforms.extract.page import Page
 from transforms.extract.published import Published, find_published
@@ -19,10 +19,9 @@ DESCRIPTION_LIMIT_CHARS = 2000
 KEYWORD_LIMIT = 50
 _KEYWORD_LIMIT_CHARS = 100
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*$")
-_NO_AI = re.compile(r"\bnoai\b|\bnoimageai\b|\bnoml\b", re.IGNORECASE)
+_NO_AI = re.compile(r"\b(?:noai|noml)\b", re.IGNORECASE)
 _SPLIT_KEYWORDS = re.compile(r"\s*[,;|]\s*")
 _PAYWALLED_TIERS = frozenset({"locked", "metered", "paid", "premium", "subscriber", "hard", "plus", "subscription"})
-_OPINION = re.compile(r"opinion", re.IGNORECASE)
 
 
 class Metadata(NamedTuple):
@@ -101,7 +100,11 @@ def choose_article(page: Page, url: str | None) -> Node | None:
     articles = page.graph.articles()
     if len(articles) < 2:
         return articles[0] if articles else None
-    titles = [text for text in (page.meta("og:title"), page.title_tag, *(heading.text for heading in page.headings[:3])) if text]
+    titles = [
+        text
+        for text in (page.meta("og:title"), page.title_tag, *(heading.text for heading in page.headings[:3]))
+        if text
+    ]
     own_key = urls.url_key(url) if url else None
 
     def closeness(node: Node) -> tuple[bool, float, int]:
@@ -184,8 +187,8 @@ def _image(page: Page, node: Node | None, url: str | None) -> str | None:
     candidates: list[str | None] = [page.meta("og:image", "og:image:url", "og:image:secure_url", "twitter:image")]
     if node:
         for key in ("image", "thumbnailUrl"):
-            for value in page.graph.values(node, key):
-                candidates.append(value.get("url") if isinstance(value, dict) else value)
+            values = page.graph.values(node, key)
+            candidates.extend(value.get("url") if isinstance(value, dict) else value for value in values)
     for candidate in candidates:
         if isinstance(candidate, str) and candidate.strip():
             address = _absolute(candidate, url)
@@ -248,11 +251,3 @@ def _ai_reservation(page: Page) -> str:
 def _declared_words(page: Page, node: Node | None) -> int | None:
     text = page.graph.text(node, "wordCount") if node else None
     return int(text) if text and text.isdecimal() and 0 < int(text) < 100_000 else None
-
-
-def headline_words(text: str) -> int:
-    """Returns the number of words of a headline."""
-    return len(words_of(text))
-
-
-__all__ = ["Metadata", "choose_article", "headline_words", "read_metadata", "strip_site_name"]

@@ -34,14 +34,90 @@ _COMMAS = re.compile(r"\s*[,;|、，؛]\s*|\s+/\s+|\n+")
 _AND = re.compile(r"\s+(?:and|und|et|y|e|en|og|och|ja|i|a|и|та|ve|dan|&|\+|και|și)\s+", re.IGNORECASE)
 _DATE_LIKE = re.compile(r"\d{4}|\d{1,2}[:.]\d{2}|\d+\s*(?:min|hour|day|std|uhr)", re.IGNORECASE)
 _NO_NAME = frozenset(
-    ["admin", "administrator", "author", "autor", "editor", "editors", "staff", "redaktion", "redaction", "webmaster", "root", "user", "unknown", "anonymous", "none", "null", "undefined", "news", "online", "web", "desk", "newsroom", "team", "guest", "nan", "test", "developer", "share", "follow", "wordpress"]
+    [
+        "admin",
+        "administrator",
+        "author",
+        "autor",
+        "editor",
+        "editors",
+        "staff",
+        "redaktion",
+        "redaction",
+        "webmaster",
+        "root",
+        "user",
+        "unknown",
+        "anonymous",
+        "none",
+        "null",
+        "undefined",
+        "news",
+        "online",
+        "web",
+        "desk",
+        "newsroom",
+        "team",
+        "guest",
+        "nan",
+        "test",
+        "developer",
+        "share",
+        "follow",
+        "wordpress",
+    ]
 )
 _HOUSE_WORDS = frozenset(
-    ["redaktion", "redaction", "redaccion", "redazione", "staff", "online", "news", "desk", "newsroom", "team", "editorial", "editors", "editor", "reporter", "reporters", "com", "de", "net", "org", "the", "web", "digital"]
+    [
+        "redaktion",
+        "redaction",
+        "redaccion",
+        "redazione",
+        "staff",
+        "online",
+        "news",
+        "desk",
+        "newsroom",
+        "team",
+        "editorial",
+        "editors",
+        "editor",
+        "reporter",
+        "reporters",
+        "com",
+        "de",
+        "net",
+        "org",
+        "the",
+        "web",
+        "digital",
+    ]
 )
 _ORGANISATION = frozenset(
-    "media group gmbh ltd inc llc corp corporation network verlag company publishing publications broadcasting holdings plc"
-    " agency newspaper newspapers verlagsgesellschaft editora ediciones".split()
+    [
+        "media",
+        "group",
+        "gmbh",
+        "ltd",
+        "inc",
+        "llc",
+        "corp",
+        "corporation",
+        "network",
+        "verlag",
+        "company",
+        "publishing",
+        "publications",
+        "broadcasting",
+        "holdings",
+        "plc",
+        "agency",
+        "newspaper",
+        "newspapers",
+        "verlagsgesellschaft",
+        "editora",
+        "ediciones",
+    ]
 )
 
 
@@ -94,7 +170,9 @@ def is_publisher(name: str, publishers: Iterable[str]) -> bool:
     """Tells whether a name is the house itself ("Eastwick Post staff"), given what the house calls itself."""
     key = _house_key(name)
     initials = "".join(word[0] for word in words_of(_IN_BRACKETS.sub("", name)))
-    return any(key == _house_key(publisher) or (len(initials) > 1 and initials == publisher) for publisher in publishers)
+    return any(
+        key == _house_key(publisher) or (len(initials) > 1 and initials == publisher) for publisher in publishers
+    )
 
 
 def _house_key(name: str) -> str:

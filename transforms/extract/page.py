@@ -20,8 +20,9 @@ _META_KEYS = ("property", "name", "itemprop", "http-equiv")
 _TAG_LIMIT = 200
 # What papers call the words above a headline, as they name the element.
 _KICKER_MARKS = (
-    "kicker", "overline", "topline", "dachzeile", "eyebrow", "supertitle", "suptitle", "overtitle", "pretitle", "pre-title",
-    "antetitulo", "occhiello", "surtitre", "roofline", "spitzmarke", "rubric", "label", "category", "strapline",
+    "kicker", "overline", "topline", "dachzeile", "eyebrow", "supertitle", "suptitle", "overtitle", "pretitle",
+    "pre-title", "antetitulo", "occhiello", "surtitre", "roofline", "spitzmarke", "rubric", "label", "category",
+    "strapline",
 )  # fmt: skip
 
 # Plain elements for every tag: lxml.html's own look-up asks Python code for each of them.
@@ -154,7 +155,11 @@ def _read_heading(element: HtmlElement) -> Heading:
             return Heading("", "")
     whole = squeeze(element.text_content())
     for part in element:
-        kicker = squeeze(part.text_content()) if any(mark in (part.get("class") or "").lower() for mark in _KICKER_MARKS) else ""
+        kicker = (
+            squeeze(part.text_content())
+            if any(mark in (part.get("class") or "").lower() for mark in _KICKER_MARKS)
+            else ""
+        )
         if kicker and whole.startswith(kicker):
             rest = whole[len(kicker) :].lstrip(" \u00a0-–—:|•·/")
             if len(rest.split()) > max(2, len(kicker.split())):

@@ -62,7 +62,9 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
             text = f"{clean_text(standfirst)}\n{text}"
             recorder.note("standfirst", standfirst)
         placed = sort_page_lines(text, (metadata.title or "", metadata.headline or ""), metadata.authors)
-    reason = None if posts else why_no_article(page, placed.text, has_scripts=len(decoded.with_scripts) > len(decoded.html))
+    reason = (
+        None if posts else why_no_article(page, placed.text, has_scripts=len(decoded.with_scripts) > len(decoded.html))
+    )
     if reason or not (placed.text or posts):
         return refuse(
             document,
@@ -81,7 +83,9 @@ def _rescue(body: Body, metadata: Metadata, with_scripts: bytes) -> Body:
         return body
     declared = metadata.article_body
     if declared and len(body.text) <= _RESCUE_SHARE_MAX * len(declared):
-        fragment = parse_tree(f"<html><body>{declared}</body></html>".encode("utf-8", "replace")) if "<" in declared else None
+        fragment = (
+            parse_tree(f"<html><body>{declared}</body></html>".encode("utf-8", "replace")) if "<" in declared else None
+        )
         text = plain.fragment_text(fragment) if fragment is not None else declared
         return body._replace(text=text, extractor="json_ld", escalation=body.escalation or "missing")
     if not body.text:

@@ -25,25 +25,30 @@ _RAW_LIMIT_CHARS = 200
 # Measured on pages of known date: these meta tags name the publication; the others often something else.
 _TRUSTED_META = ("article:published_time", "datepublished", "og:article:published_time", "article:published")
 _OTHER_META = (
-    "parsely-pub-date", "sailthru.date", "cxenseparse:recs:publishtime", "cxenseparse:publishtime", "citation_publication_date",
-    "dcterms.issued", "dc.date.issued", "dcterms.date", "dc.date", "dcterms.created", "dc.date.created", "publishdate",
-    "publish-date", "publication_date", "publication-date", "published_time", "pubdate", "pub_date", "date", "article.published",
-    "article_date_original", "originalpublicationdate", "displaydate", "iso-8601-publish-date", "og:published_time",
-    "rnews:datepublished", "last-published", "published", "datecreated", "article.created",
+    "parsely-pub-date", "sailthru.date", "cxenseparse:recs:publishtime", "cxenseparse:publishtime",
+    "citation_publication_date", "dcterms.issued", "dc.date.issued", "dcterms.date", "dc.date", "dcterms.created",
+    "dc.date.created", "publishdate", "publish-date", "publication_date", "publication-date", "published_time",
+    "pubdate", "pub_date", "date", "article.published", "article_date_original", "originalpublicationdate",
+    "displaydate", "iso-8601-publish-date", "og:published_time", "rnews:datepublished", "last-published",
+    "published", "datecreated", "article.created",
 )  # fmt: skip
-_MODIFIED_META = ("article:modified_time", "datemodified", "og:updated_time", "og:article:modified_time", "dcterms.modified",
-                  "last-modified", "article.updated", "modified", "revised")  # fmt: skip
+_MODIFIED_META = (
+    "article:modified_time", "datemodified", "og:updated_time", "og:article:modified_time", "dcterms.modified",
+    "last-modified", "article.updated", "modified", "revised",
+)  # fmt: skip
 # Country domains whose country has a single civil time (tzdata, zone1970.tab).
 _HOME_ZONES = {
-    "at": "Europe/Vienna", "be": "Europe/Brussels", "bg": "Europe/Sofia", "ch": "Europe/Zurich", "cz": "Europe/Prague",
-    "de": "Europe/Berlin", "dk": "Europe/Copenhagen", "ee": "Europe/Tallinn", "fi": "Europe/Helsinki", "gr": "Europe/Athens",
-    "hr": "Europe/Zagreb", "hu": "Europe/Budapest", "ie": "Europe/Dublin", "il": "Asia/Jerusalem", "in": "Asia/Kolkata",
-    "is": "Atlantic/Reykjavik", "it": "Europe/Rome", "jp": "Asia/Tokyo", "ke": "Africa/Nairobi", "kr": "Asia/Seoul",
-    "lb": "Asia/Beirut", "lt": "Europe/Vilnius", "lu": "Europe/Luxembourg", "lv": "Europe/Riga", "ng": "Africa/Lagos",
-    "nl": "Europe/Amsterdam", "no": "Europe/Oslo", "pk": "Asia/Karachi", "pl": "Europe/Warsaw", "ro": "Europe/Bucharest",
-    "rs": "Europe/Belgrade", "se": "Europe/Stockholm", "sg": "Asia/Singapore", "si": "Europe/Ljubljana", "sk": "Europe/Bratislava",
-    "th": "Asia/Bangkok", "tr": "Europe/Istanbul", "tw": "Asia/Taipei", "tz": "Africa/Dar_es_Salaam", "ua": "Europe/Kyiv",
-    "vn": "Asia/Ho_Chi_Minh", "za": "Africa/Johannesburg",
+    "at": "Europe/Vienna", "be": "Europe/Brussels", "bg": "Europe/Sofia", "ch": "Europe/Zurich",
+    "cz": "Europe/Prague", "de": "Europe/Berlin", "dk": "Europe/Copenhagen", "ee": "Europe/Tallinn",
+    "fi": "Europe/Helsinki", "gr": "Europe/Athens", "hr": "Europe/Zagreb", "hu": "Europe/Budapest",
+    "ie": "Europe/Dublin", "il": "Asia/Jerusalem", "in": "Asia/Kolkata", "is": "Atlantic/Reykjavik",
+    "it": "Europe/Rome", "jp": "Asia/Tokyo", "ke": "Africa/Nairobi", "kr": "Asia/Seoul", "lb": "Asia/Beirut",
+    "lt": "Europe/Vilnius", "lu": "Europe/Luxembourg", "lv": "Europe/Riga", "ng": "Africa/Lagos",
+    "nl": "Europe/Amsterdam", "no": "Europe/Oslo", "pk": "Asia/Karachi", "pl": "Europe/Warsaw",
+    "ro": "Europe/Bucharest", "rs": "Europe/Belgrade", "se": "Europe/Stockholm", "sg": "Asia/Singapore",
+    "si": "Europe/Ljubljana", "sk": "Europe/Bratislava", "th": "Asia/Bangkok", "tr": "Europe/Istanbul",
+    "tw": "Asia/Taipei", "tz": "Africa/Dar_es_Salaam", "ua": "Europe/Kyiv", "vn": "Asia/Ho_Chi_Minh",
+    "za": "Africa/Johannesburg",
 }  # fmt: skip
 
 
@@ -125,8 +130,8 @@ def _candidates(raws: Iterator[tuple[str, str]], fetched_at: datetime, home: str
 def _is_zero(instant: datetime) -> bool:
     """Tells whether a date is the zero of some clock, which publishing systems write for "unknown"."""
     return (
-        (instant.year in (1899, 1900, 1970) and instant.timetuple().tm_yday in (1, 365)) or instant.year < _EARLIEST.year
-    )
+        instant.year in (1899, 1900, 1970) and instant.timetuple().tm_yday in (1, 365)
+    ) or instant.year < _EARLIEST.year
 
 
 def _trusted(page: Page, node: Node | None) -> Iterator[tuple[str, str]]:

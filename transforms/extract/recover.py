@@ -39,9 +39,8 @@ def recover_paragraphs(tree: HtmlElement, text: str, other: str) -> str:
     for element, content in paragraphs:
         if content in place_of:
             place = place_of[content]
-        elif len(content) >= _PARAGRAPH_MIN_CHARS and makes[_make_of(element)] >= _ALIKE_MIN:
-            if _is_witnessed(content, witness) and _link_share(element, content) <= _LINK_SHARE_MAX:
-                inserted.setdefault(place, []).append(content)
+        elif makes[_make_of(element)] >= _ALIKE_MIN and _is_story(element, content, witness):
+            inserted.setdefault(place, []).append(content)
     found = [content for contents in inserted.values() for content in contents]
     if sum(map(len, found)) < _RECOVERED_MIN_CHARS or len(set(found)) < len(found) / 2:
         return text
@@ -64,20 +63,22 @@ def _first_two(element: HtmlElement) -> Iterator[HtmlElement]:
         yield ancestor
 
 
-def _is_witnessed(content: str, witness: str) -> bool:
-    return content[:_PROBE_CHARS] in witness and content[-_PROBE_CHARS:] in witness
-
-
-def _link_share(element: HtmlElement, content: str) -> float:
+def _is_story(element: HtmlElement, content: str, witness: str) -> bool:
+    if (
+        len(content) < _PARAGRAPH_MIN_CHARS
+        or content[:_PROBE_CHARS] not in witness
+        or content[-_PROBE_CHARS:] not in witness
+    ):
+        return False
     linked = sum(len(_squeeze("".join(link.itertext()))) for link in element.iter("a"))
-    return linked / max(1, len(content))
+    return linked <= _LINK_SHARE_MAX * len(content)
 
 
 def _merge(lines: list[str], inserted: dict[int, list[str]]) -> Iterator[str]:
     seen: set[str] = set()
-    yield from (content for content in inserted.get(-1, ()) if not (content in seen or seen.add(content)))  # type: ignore[func-returns-value]
-    for index, line in enumerate(lines):
-        yield line
+    for index, line in enumerate(["", *lines], start=-1):
+        if index >= 0:
+            yield line
         for content in inserted.get(index, ()):
             if content not in seen:
                 seen.add(content)

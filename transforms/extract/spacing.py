@@ -1,4 +1,4 @@
-"""White space where mark-up alone parts words: minified pages set none, and extraction would glue the words together."""
+"""White space where mark-up alone parts words: minified pages set none, and extraction would glue them together."""
 
 from __future__ import annotations
 

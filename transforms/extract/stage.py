@@ -151,7 +151,7 @@ class _Extract(beam.DoFn):
         while self._done.acquire(blocking=False):
             pass
         still_pending: deque[_Pending] = deque()
-        done = []
+        done: list[_Pending] = []
         for item in self._pending:
             (done if item.future.done() else still_pending).append(item)
         self._pending = still_pending

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lxml import etree
 from lxml.html import HtmlElement
 
@@ -9,19 +11,20 @@ _MIN_CHARS = 40
 _LIMIT_CHARS = 600
 _CANDIDATE_LIMIT = 20
 _PROBE_CHARS = 40
-_MARKS = ("standfirst", "subtitle", "subheadline", "sub-headline", "dek", "lede", "vorspann", "chapo", "entradilla", "sottotitolo")
+_MARKS = (
+    "standfirst subtitle subhead sub-head dek deck lede lead intro summary abstract excerpt vorspann teaser chapo"
+    " entradilla bajada sottotitolo ingress manchet perex"
+).split()
 # Beside the headline, or beside the box that holds only the headline.
-_MARKED = etree.XPath(
-    "(//h1/following-sibling::* | //h1/../following-sibling::*)"
-    "[self::p or self::h2 or self::h3 or self::div][@class][{}]".format(
-        " or ".join(f"contains(translate(@class, 'SDLVCE', 'sdlvce'), '{mark}')" for mark in _MARKS)
-    )
+_BESIDE_HEADLINE = etree.XPath(
+    "(//h1/following-sibling::* | //h1[count(../*) < 3]/../following-sibling::*)"
+    "[self::p or self::h2 or self::h3 or self::div][@class]"
 )
 _SPELLED = etree.XPath("//body//text()[contains(., $start)]")
 _LATER = etree.XPath("boolean(following::text()[contains(., $start)])")
 _HEADLINE_BEFORE = etree.XPath("boolean(preceding::h1)")
 _FOREIGN_TAGS = frozenset({"nav", "footer", "aside", "figure", "figcaption", "form", "li", "noscript"})
-_FOREIGN_MARKS = ("related", "teaser-list", "recommend", "comment", "card", "promo", "sidebar", "cookie", "newsletter", "caption")
+_FOREIGN_MARKS = ("related", "recommend", "comment", "card", "promo", "sidebar", "cookie", "newsletter", "caption")
 
 
 def find_standfirst(tree: HtmlElement, text: str, descriptions: tuple[str, ...]) -> str | None:
@@ -35,14 +38,20 @@ def find_standfirst(tree: HtmlElement, text: str, descriptions: tuple[str, ...])
     first = _first_words(text)
     if not first:
         return None
-    squeezed = " ".join(text.split())
+    squeezed = _squeeze(text)
     for element in _candidates(tree, squeezed, descriptions):
-        content = " ".join("".join(element.itertext()).split())
-        if not _MIN_CHARS <= len(content) <= _LIMIT_CHARS or content in squeezed or squeezed.startswith(content[:_PROBE_CHARS]):
+        content = _squeeze("".join(element.itertext()))
+        if not _MIN_CHARS <= len(content) <= _LIMIT_CHARS or content[:_PROBE_CHARS] in squeezed:
             continue
-        if not _is_foreign(element) and not _is_linked(element, content) and _HEADLINE_BEFORE(element) and _LATER(element, start=first):
+        if _is_foreign(element) or _is_linked(element, content):
+            continue
+        if _HEADLINE_BEFORE(element) and _LATER(element, start=first):
             return content
     return None
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _first_words(text: str) -> str:
@@ -51,19 +60,19 @@ def _first_words(text: str) -> str:
     return line[: _PROBE_CHARS // 2]
 
 
-def _candidates(tree: HtmlElement, text: str, descriptions: tuple[str, ...]) -> list[HtmlElement]:
-    found: list[HtmlElement] = []
+def _candidates(tree: HtmlElement, text: str, descriptions: tuple[str, ...]) -> Iterator[HtmlElement]:
     for description in descriptions:
-        wanted = " ".join(description.split())
+        wanted = _squeeze(description)
         if len(wanted) < _MIN_CHARS or wanted[:_PROBE_CHARS] in text:
             continue
         for piece in _SPELLED(tree, start=wanted[:_PROBE_CHARS])[:_CANDIDATE_LIMIT]:
             element = piece.getparent()
-            if element is not None and element.tag not in ("script", "style", "title", "option"):
-                content = " ".join("".join(element.itertext()).split())
-                if content.startswith(wanted.rstrip(".… ")):
-                    found.append(element)
-    return found + list(_MARKED(tree))[:_CANDIDATE_LIMIT]
+            if element is not None and _squeeze("".join(element.itertext())).startswith(wanted.rstrip(".… ")):
+                yield element
+    for element in _BESIDE_HEADLINE(tree)[:_CANDIDATE_LIMIT]:
+        marks = element.get("class").lower()
+        if any(mark in marks for mark in _MARKS):
+            yield element
 
 
 def _is_foreign(element: HtmlElement) -> bool:

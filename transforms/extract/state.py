@@ -13,7 +13,7 @@ _TEXT_MIN_CHARS = 300
 _PARAGRAPHS_MIN = 2
 _SCRIPT_LIMIT_CHARS = 2_000_000
 _NESTING_LIMIT = 2
-_STRING = re.compile(r'"((?:[^"\\]|\\.){%d,})"' % _TEXT_MIN_CHARS, re.DOTALL)
+_STRING = re.compile(rf'"((?:[^"\\]|\\.){{{_TEXT_MIN_CHARS},}})"', re.DOTALL)
 _PARAGRAPH = re.compile(r"<p[\s>]", re.IGNORECASE)
 _HINT = re.compile(r"<p[\s>]|u003cp", re.IGNORECASE)
 

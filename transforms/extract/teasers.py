@@ -49,7 +49,9 @@ def _may_be_teaser(link: HtmlElement, text: str) -> bool:
         return True
     if parent.tag in _INLINE_TAGS:
         above = parent.getparent()
-        return above is not None and (above.tag == "p" or above.tag in _INLINE_TAGS or bool(above.text and LEAD_IN.match(above.text)))
+        return above is not None and (
+            above.tag == "p" or above.tag in _INLINE_TAGS or bool(above.text and LEAD_IN.match(above.text))
+        )
     return len(parent) == 1 and (above := parent.getparent()) is not None and above.tag == "p"
 
 

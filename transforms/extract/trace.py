@@ -1,4 +1,4 @@
-"""An account of one extraction, for people: where each field comes from, what was dropped and why, what took how long."""
+"""An account of one extraction, for people: where each field comes from, what was dropped, what took how long."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ _CONSENT = re.compile(
 )
 _CHALLENGE = re.compile(
     r"verify (?:that )?you are (?:a )?human|enable javascript and cookies|checking your browser|are you a robot|"
-    r"access (?:to this page has been )?denied|unusual traffic|javascript is (?:required|disabled)|please enable javascript",
+    r"access (?:to this page has been )?denied|unusual traffic|javascript is (?:required|disabled)|"
+    r"please enable javascript",
     re.IGNORECASE,
 )
 _CONSENT_SENTENCES_SHARE = 0.5

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from datetime import datetime
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from transforms.dates import ParsedDate, read_date
 from transforms.feeds import plain
 from transforms.feeds.identity import ItemFacts, item_keys
 from transforms.feeds.model import Enclosure, FeedItem, Link, ParsedFeed, RawFeed, RawItem
 from transforms.feeds.xml_media import length_of
-from transforms.urls import normal_form, to_fetchable
+from transforms.urls import host_of, normal_form, to_fetchable
 
 URL_LENGTH_LIMIT = 2048
 
@@ -25,6 +25,7 @@ _NO_PAGE_RELS = frozenset(
     {"self", "edit", "replies", "enclosure", "hub", "next", "previous", "license", "search", "icon"}
 )
 _FALLBACK_RELS = {"canonical": 1, "guid": 3, "content": 4, "about": 5, "id": 6, "origlink": 7, "related": 8, "via": 9}
+_HOST = re.compile(r"[\w.-]+|\[[0-9a-f:.]+\]")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
@@ -174,7 +175,7 @@ def absolute(href: str, base: str | None, *, keep_relative: bool = False) -> str
         except ValueError:
             return None
     fetchable = to_fetchable(text)
-    if fetchable is None or len(fetchable) > URL_LENGTH_LIMIT:
+    if fetchable is None or len(fetchable) > URL_LENGTH_LIMIT or not _HOST.fullmatch(host_of(fetchable)):
         return None
     return text if text.isascii() and not re.search(r"[\s\"<>\\^`{|}]", text) else fetchable
 
@@ -205,7 +206,7 @@ def _shared_pages(pages: list[str | None], keys: list[str], site: str | None) ->
 
 
 def _is_front(page: str, home: str) -> bool:
-    return page == home or (urlsplit(page).path in ("", "/") and "?" not in page)
+    return page == home or ("?" not in page and not page.partition("://")[2].partition("/")[2])
 
 
 def _language(tag: str | None) -> str | None:

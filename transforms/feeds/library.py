@@ -18,41 +18,21 @@ from transforms.feeds.model import ITEM_LIMIT, Enclosure, Link, RawFeed, RawItem
 from transforms.feeds.xml_feed import person_name
 
 TAG_LIMIT = 3000
-SIZE_LIMIT = 1_500_000
-_TEXT_LENGTH_LIMIT = 200
+_TEXT_LENGTH_LIMIT = 100
 
 
-def read_tree_with_feedparser(root: etree._Element, kind: str) -> RawFeed | None:
-    """Reads a parsed document once more; ``None`` if it is too big for that or feedparser fails."""
-    count = sum(1 for _ in root.iter())
-    if count > TAG_LIMIT:
+def read_with_feedparser(root: etree._Element, kind: str) -> RawFeed | None:
+    """Reads a parsed document once more; ``None`` if it is too big for that or feedparser fails.
+
+    The tree is changed by it.
+    """
+    if sum(1 for _ in root.iter()) > TAG_LIMIT:
         return None
     for element in root.iter():
-        element.text = _shortened(element.text, _is_body(element))
-        element.tail = _shortened(element.tail, False)
+        if not _is_address(element):
+            element.text = _unless_long(element.text)
+        element.tail = _unless_long(element.tail)
     data = etree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return read_bytes_with_feedparser(data, kind)
-
-
-def _shortened(text: str | None, is_body: bool) -> str | None:
-    """Cuts texts that cost feedparser much time.
-
-    Its search for mail addresses takes time in the square of the length (feedparser pull request 580), and
-    long bodies, which we have read already, come to it in thousands of pieces.
-    """
-    if text and len(text) > _TEXT_LENGTH_LIMIT and (is_body or "@" in text):
-        return text[:_TEXT_LENGTH_LIMIT]
-    return text
-
-
-def _is_body(element: etree._Element) -> bool:
-    return str(element.tag).rpartition("}")[2].lower() in ("description", "summary", "encoded", "content")
-
-
-def read_bytes_with_feedparser(data: bytes, kind: str) -> RawFeed | None:
-    """Reads UTF-8 bytes; ``None`` if they are too many or feedparser fails."""
-    if len(data) > SIZE_LIMIT or data.count(b"<") > 3 * TAG_LIMIT:
-        return None
     try:
         parsed = feedparser.parse(
             BytesIO(data),
@@ -71,6 +51,19 @@ def read_bytes_with_feedparser(data: bytes, kind: str) -> RawFeed | None:
         links=_links(feed),
         items=tuple(_item(entry) for entry in parsed.get("entries", [])[:ITEM_LIMIT]),
     )
+
+
+def _unless_long(text: str | None) -> str | None:
+    """Leaves out texts that cost feedparser much time, and that we have read already.
+
+    Its search for mail addresses takes time in the square of the length (feedparser pull request 580), and
+    long bodies come to it in thousands of pieces.
+    """
+    return None if text and len(text) > _TEXT_LENGTH_LIMIT else text
+
+
+def _is_address(element: etree._Element) -> bool:
+    return str(element.tag).rpartition("}")[2].lower() in ("link", "guid", "id", "url", "origlink")
 
 
 def _item(entry: Any) -> RawItem:

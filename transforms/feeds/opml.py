@@ -18,10 +18,11 @@ from lxml import etree
 from transforms.feeds import plain
 from transforms.feeds.classify import classify
 from transforms.feeds.clean import clean_bytes
+from transforms.feeds.finish import absolute
 from transforms.feeds.xml_names import Names, attribute
 from transforms.feeds.xml_tree import read_tree
 from transforms.records import FeedSource
-from transforms.urls import to_fetchable, url_key
+from transforms.urls import url_key
 
 FEED_LIMIT = 20_000
 
@@ -162,7 +163,7 @@ def feed_address(text: str) -> tuple[str | None, str]:
         url = url[2:]
     if "://" not in url[:12] and _BARE_HOST.fullmatch(url):
         url = "https://" + url
-    if to_fetchable(url) is None:
+    if absolute(url, None) is None:
         return None, "not an http(s) address"
     return url, ""
 
@@ -188,7 +189,7 @@ def _outline(
 ) -> _Listed | None:
     """The feed that an outline stands for; ``None`` for folders, notes and links."""
     kind = attribute(element, "type").lower()
-    url = attribute(element, "xmlUrl") or attribute(element, "xmlurl")
+    url = attribute(element, "xmlUrl")
     if not url and kind in ("rss", "atom"):
         url = attribute(element, "url")
     if not url and (is_folder or kind not in ("rss", "atom")):

@@ -7,7 +7,6 @@ The way of a document: clean bytes (``clean``) -> what is it (``classify``) -> a
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 from transforms.feeds.classify import Kind, classify
@@ -15,7 +14,7 @@ from transforms.feeds.clean import clean_bytes
 from transforms.feeds.finish import finish
 from transforms.feeds.items import to_entries
 from transforms.feeds.json_feed import read_json
-from transforms.feeds.library import read_bytes_with_feedparser, read_tree_with_feedparser
+from transforms.feeds.library import read_with_feedparser
 from transforms.feeds.model import (
     ITEM_LIMIT,
     Enclosure,
@@ -43,8 +42,6 @@ __all__ = [
     "parse_feed",
     "to_entries",
 ]
-
-_HAS_ITEMS = re.compile(rb"<(?:[\w.-]{1,20}:)?(?:item|entry)[\s>]", re.IGNORECASE)
 
 
 def parse_feed(
@@ -83,14 +80,12 @@ def _read(data: bytes, kind: Kind) -> RawFeed:
         return RawFeed("unknown", warnings=("opml",))
     root, warnings = read_tree(data, kind)
     if root is None:
-        second = read_bytes_with_feedparser(data[kind.start :], kind.name) if _HAS_ITEMS.search(data) else None
-        raw = second or RawFeed("unknown")
-        return raw._replace(warnings=(*warnings, "unreadable_xml"))
+        return RawFeed("unknown", warnings=(*warnings, "unreadable_xml"))
     if kind.name in ("sitemap", "sitemap_index"):
         raw = read_sitemap(root, kind.name)
     else:
         raw = read_feed(root, kind.name)
         if kind.name == "rdf" and not raw.items and ("", "channel") not in Names(root).fields(root):
             return RawFeed("unknown", warnings=warnings)
-        raw = fill_gaps(raw, read_tree_with_feedparser(root, kind.name))
+        raw = fill_gaps(raw, read_with_feedparser(root, kind.name))
     return raw._replace(warnings=(*warnings, *raw.warnings))

@@ -126,7 +126,9 @@ def attribute(element: etree._Element, name: str) -> str:
     """Returns an attribute by its local name in any case, stripped; empty if it is absent."""
     value = element.get(name)
     if value is None:
-        value = next((str(text) for key, text in element.attrib.items() if _split(str(key))[1].lower() == name), "")
+        value = next(
+            (str(text) for key, text in element.attrib.items() if _split(str(key))[1].lower() == name.lower()), ""
+        )
     return str(value).strip()
 
 

@@ -19,6 +19,11 @@ from transforms.feeds.model import ITEM_LIMIT
 MARKUP_LIMIT = 100_000
 """Tags, and besides attributes, that are read of one document."""
 
+_ROOTS = {
+    "atom": b'<feed xmlns="http://www.w3.org/2005/Atom">',
+    "sitemap": b"<urlset>",
+    "sitemap_index": b"<sitemapindex>",
+}
 _NAMESPACE_LIMIT = 1000
 _MISUSED_LIMIT = 50_000
 _PIECE_BYTES = 64 * 1024
@@ -55,8 +60,17 @@ def read_tree(data: bytes, kind: Kind) -> Tree:
         root = _parse(data[:_COMPLEX_SIZE_LIMIT], recover=True)
     elif root is None:
         warnings.append("cut_off" if xml_repair.is_cut_off(data) and not warnings else "xml_repaired")
-        root = _parse(xml_repair.repair(data, xml_repair.entity_declarations(head)), recover=True)
+        entities = xml_repair.entity_declarations(head)
+        root = _parse(xml_repair.repair(data, entities), recover=True)
+        if root is None:
+            root = _parse(xml_repair.repair(_with_new_root(data, kind), entities), recover=True)
     return Tree(root, tuple(warnings))
+
+
+def _with_new_root(data: bytes, kind: Kind) -> bytes:
+    """Puts a sound first element in the place of one that cannot be read."""
+    inside = re.search(rb"<(?:[\w.-]{1,20}:)?(?:channel|item|entry|url|sitemap)[\s>]", data, re.IGNORECASE)
+    return _ROOTS.get(kind.name, b"<rss>") + data[inside.start() :] if inside else b""
 
 
 def _ends(data: bytes, warnings: list[str]) -> list[bytes]:

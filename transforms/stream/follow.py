@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from typing import NamedTuple
@@ -24,12 +24,15 @@ from transforms.fetch.client import HttpClient
 from transforms.fetch.gate import shared_gate
 from transforms.fetch.pages import FetchSettings
 from transforms.fetch.robots import shared_robots
-from transforms.records import Entry, FeedSource, Reject, RunContext, Side, Tally
+from transforms.records import Entry, FeedSource, RunContext, Side, Tally
 from transforms.stream.spool import Spool, Spooled, feed_state, is_told, open_entries
 from transforms.urls import host_of
 
 STATE_AGE_S = 1.0  # what is committed is read again this often
 SENT_S = 600.0  # after this time, what went out and was not committed goes out again
+# The same by the memory of this process: for runners that let two bundles of one key run at a time (Prism 2.77 does),
+# and short, since a process may live on when its runner goes back to a checkpoint.
+SENT_HERE_S = 30.0
 POLL_WAIT_S = 5.0  # of a tick; polls that take longer come out at a later one
 HOST_BUDGET_S = 20.0  # how long the pages of a host may take at a time
 MOST_WAITING = 50_000  # entries in the spool; no feed is polled while there are more
@@ -81,6 +84,8 @@ class Follower:
         self._pool = ThreadPoolExecutor(fetch.threads, thread_name_prefix="poll")
         self._under_way: set[str] = set()
         self._lock = threading.Lock()
+        self._ticking = threading.Lock()
+        self._sent_here: Sent = {}
         for host, until in held_hosts(open_state(location).feeds(), run.now()).items():
             self._gate.hold(host, until)
 
@@ -92,20 +97,20 @@ class Follower:
             sent: What went out lately, key to real time; changed in place. Empty at a cold start: then feeds
                 are asked without validators once, and all that is not committed goes out.
         """
-        known = open_state(self._location, STATE_AGE_S)
-        now_s = time.time()
-        cold = not sent
-        for key in [key for key, at_s in sent.items() if not now_s - SENT_S < at_s <= now_s + SENT_S]:
-            del sent[key]
-        sent[""] = now_s  # no longer cold
-        self._poll(bucket, known, cold)
-        emission = Emission([], [], [])
-        in_flight: Counter[str] = Counter()
-        for spooled in self._spool.read():
-            if self._bucket_of(spooled.host) == bucket:
-                self._send_spooled(spooled, known, sent, in_flight, emission)
-        self._send_due(bucket, known, sent, in_flight, emission)
-        return emission
+        with self._ticking:
+            known = open_state(self._location, STATE_AGE_S)
+            now_s = time.time()
+            cold = not sent
+            _forget(sent, SENT_S, now_s)
+            _forget(self._sent_here, SENT_HERE_S, now_s)
+            sent[""] = now_s  # no longer cold
+            self._poll(bucket, known, cold)
+            going = _Going(sent, self._sent_here)
+            for spooled in self._spool.read():
+                if self._bucket_of(spooled.host) == bucket:
+                    self._send_spooled(spooled, known, going)
+            self._send_due(bucket, known, going)
+            return going.emission
 
     def close(self) -> None:
         """Starts nothing more; what is under way ends by itself."""
@@ -158,52 +163,87 @@ class Follower:
             with self._lock:
                 self._under_way.discard(host)
 
-    def _send_spooled(
-        self, spooled: Spooled, known: KnownState, sent: Sent, in_flight: Counter[str], emission: Emission
-    ) -> None:
+    def _send_spooled(self, spooled: Spooled, known: KnownState, going: _Going) -> None:
         entries, told = open_entries(spooled, known), is_told(spooled, known)
         if told and not entries:
             self._spool.remove(spooled.name)
             return
-        if not told and spooled.name not in sent:
-            sent[spooled.name] = time.time()
-            emission.side.extend(spooled.result.tallies)
-            emission.side.extend(spooled.rows)
-            emission.side.extend(_rejects(spooled))
+        fresh = [entry for entry in entries if going.is_new(_key(entry))]
+        if not told and going.note(spooled.name):
+            # What is known by now, or is under way because an earlier poll had it too, ends here.
+            known_here = len(spooled.result.entries) - len(fresh)
+            going.emission.side.extend(spooled.result.tallies)
+            going.emission.side.extend(Tally("known", outcome, known_here) for outcome in ("in", "known") if known_here)
+            going.emission.side.extend((*spooled.rows, *spooled.result.rejects))
         for entry in entries:
-            if self._may_send(f"{entry.url_key} {entry.entry_version}", entry, sent, in_flight, emission):
-                emission.entries.append(entry)
+            if self._may_send(_key(entry), entry, going):
+                going.emission.entries.append(entry)
 
-    def _send_due(
-        self, bucket: int, known: KnownState, sent: Sent, in_flight: Counter[str], emission: Emission
-    ) -> None:
-        now = self._run.now()
-        before = len(emission.due)
-        for entry in known.due_entries(now):
+    def _send_due(self, bucket: int, known: KnownState, going: _Going) -> None:
+        for entry in known.due_entries(self._run.now()):
             if self._bucket_of(host_of(entry.url or "")) != bucket:
                 continue
             page = known.due_entry(entry.url_key)
-            key = f"{entry.url_key} due {page.next_due_at if page else None} {entry.attempts}"
-            if self._may_send(key, entry, sent, in_flight, emission):
-                emission.due.append(entry)
-        if len(emission.due) > before:
-            emission.side.append(Tally("due", "item", len(emission.due) - before))
+            key = _short(f"{entry.url_key} due {page.next_due_at if page else None} {entry.attempts}")
+            if self._may_send(key, entry, going):
+                going.emission.due.append(entry)
+        if going.emission.due:
+            going.emission.side.append(Tally("due", "item", len(going.emission.due)))
 
-    def _may_send(self, key: str, entry: Entry, sent: Sent, in_flight: Counter[str], emission: Emission) -> bool:
+    def _may_send(self, key: str, entry: Entry, going: _Going) -> bool:
         """Tells whether an entry goes out now, and notes that it did: once, and no more than its host can do."""
         host = host_of(entry.url or "")
-        short = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]
-        if short in sent:
-            in_flight[host] += 1
+        going.seen.add(key)
+        if going.is_sent(key):
+            going.in_flight[host] += 1
             return False
         gap_s = self._gate.gap_s_of(host)
         window = max(1, int(HOST_BUDGET_S / gap_s)) if gap_s > 0 else QUICK_HOST_WINDOW
-        full = len(emission.entries) + len(emission.due) >= MOST_AT_ONCE
-        if full or in_flight[host] >= min(window, QUICK_HOST_WINDOW):
+        full = len(going.emission.entries) + len(going.emission.due) >= MOST_AT_ONCE
+        if full or going.in_flight[host] >= min(window, QUICK_HOST_WINDOW):
             return False
-        in_flight[host] += 1
-        sent[short] = time.time()
+        going.in_flight[host] += 1
+        return going.note(key)
+
+
+class _Going:
+    """What goes out at one tick, and what went out before."""
+
+    def __init__(self, sent: Sent, sent_here: Sent) -> None:
+        self.emission = Emission([], [], [])
+        self.in_flight: Counter[str] = Counter()
+        self.seen: set[str] = set()  # keys of this tick, sent or waiting
+        self._sent = sent
+        self._sent_here = sent_here
+
+    def is_sent(self, key: str) -> bool:
+        """Tells whether this went out before and may still be on its way."""
+        return key in self._sent or key in self._sent_here
+
+    def is_new(self, key: str) -> bool:
+        """Tells whether nothing of this key is on its way or waits for its turn."""
+        return key not in self.seen and not self.is_sent(key)
+
+    def note(self, key: str) -> bool:
+        """Notes that this goes out; tells whether it is new."""
+        if self.is_sent(key):
+            return False
+        self._sent[key] = self._sent_here[key] = time.time()
         return True
+
+
+def _key(entry: Entry) -> str:
+    return _short(f"{entry.url_key} {entry.entry_version}")
+
+
+def _short(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]
+
+
+def _forget(sent: Sent, after_s: float, now_s: float) -> None:
+    """Removes what is too old, or of a time to come (the clock was set back)."""
+    for key in [key for key, at_s in sent.items() if not now_s - after_s < at_s <= now_s + after_s]:
+        del sent[key]
 
 
 def _newest_states(known: KnownState, waiting: Iterable[Spooled]) -> dict[str, FeedState]:
@@ -225,5 +265,21 @@ def _raise_bugs(done: Iterable[Future[None]]) -> None:
         future.result()
 
 
-def _rejects(spooled: Spooled) -> Iterator[Reject]:
-    yield from spooled.result.rejects
+_SHARED: dict[tuple[str, float], Follower] = {}
+_SHARING = threading.Lock()
+
+
+def shared_follower(
+    feeds: Sequence[FeedSource],
+    fetch: FetchSettings,
+    limits: PollLimits,
+    location: StateLocation,
+    run: RunContext,
+    buckets: int,
+) -> Follower:
+    """Returns the one follower of this process for a dataset and a start of its stream."""
+    key = (location.root, run.started_epoch_s)
+    with _SHARING:
+        if key not in _SHARED:
+            _SHARED[key] = Follower(feeds, fetch, limits, location, run, buckets)
+        return _SHARED[key]

@@ -15,7 +15,7 @@ from transforms.dedupe.state import StateLocation
 from transforms.feeds.poll import PollLimits
 from transforms.feeds.stage import PollSettings
 from transforms.records import FeedSource, RunContext
-from transforms.stream.follow import Follower
+from transforms.stream.follow import shared_follower
 
 SIDE, DUE = "side", "due"
 HEARTBEAT = "heartbeat"
@@ -95,7 +95,7 @@ class _Follow(beam.DoFn):
     def setup(self) -> None:
         settings = self._settings
         limits = PollLimits(settings.max_age_s, settings.max_items_per_feed)
-        self._follower = Follower(self._feeds, settings.fetch, limits, self._location, self._run, self._buckets)
+        self._follower = shared_follower(self._feeds, settings.fetch, limits, self._location, self._run, self._buckets)
 
     def process(self, element: tuple[int, int], sent_cell: Any = _SENT_CELL) -> Iterator[Any]:
         sent = json.loads(sent_cell.read() or b"{}")
@@ -106,6 +106,3 @@ class _Follow(beam.DoFn):
         for entry in emission.due:
             yield TaggedOutput(DUE, entry)
         yield from emission.entries
-
-    def teardown(self) -> None:
-        self._follower.close()

@@ -31,6 +31,11 @@ def is_word_character(character: str) -> bool:
     return character.isalnum() or (character > "\u02ff" and unicodedata.category(character)[0] == "M")
 
 
+def is_unspaced(character: str) -> bool:
+    """Tells characters of scripts that write words without blanks (Han, Hiragana, Thai ...)."""
+    return character > "\u0dff" and _UNSPACED.match(character) is not None
+
+
 def has_left_edge(text: str, start: int) -> bool:
     """Tells whether a word begins at ``start`` of a folded text."""
     if start == 0:
@@ -38,7 +43,7 @@ def has_left_edge(text: str, start: int) -> bool:
     before, first = text[start - 1], text[start]
     if not is_word_character(before) or not is_word_character(first):
         return True
-    if _is_unspaced(before) or _is_unspaced(first):
+    if is_unspaced(before) or is_unspaced(first):
         return True
     if _differ_in(_KATAKANA, before, first) or _differ_in(_HANGUL, before, first):
         return True
@@ -54,7 +59,7 @@ def has_right_edge(text: str, end: int) -> bool:
         return False
     if not after.isalnum() or not is_word_character(last):
         return True
-    if _is_unspaced(last) or _is_unspaced(after) or _HANGUL.match(last):
+    if is_unspaced(last) or is_unspaced(after) or _HANGUL.match(last):
         return True
     return _differ_in(_KATAKANA, last, after) or _differ_in(_HANGUL, last, after)
 
@@ -62,7 +67,7 @@ def has_right_edge(text: str, end: int) -> bool:
 def run_on(text: str, end: int) -> int | None:
     """Returns where the word that goes on at ``end`` ends, for terms with a star; ``None`` if it is no word."""
     limit = min(len(text), end + WORD_LENGTH_LIMIT)
-    while end < limit and is_word_character(text[end]) and not _is_unspaced(text[end]):
+    while end < limit and is_word_character(text[end]) and not is_unspaced(text[end]):
         end += 1
     return None if end < len(text) and end == limit else end
 
@@ -87,10 +92,6 @@ def is_hashtag_edge(text: str, tag_start: int, position: int) -> bool:
     if not after.isupper():
         return False
     return not before.isupper() or text[position + 1 : position + 2].islower()
-
-
-def _is_unspaced(character: str) -> bool:
-    return character > "\u0dff" and _UNSPACED.match(character) is not None
 
 
 def _differ_in(script: re.Pattern[str], one: str, other: str) -> bool:

@@ -9,14 +9,16 @@ import re
 import threading
 from typing import Any
 
+from transforms.tag import edges
 from transforms.tag.spans import Span
 
 SNIPPET_LIMIT = 300
 _WINDOW_CHARACTERS = 180
 _VOCABULARY_LIMIT = 200_000
 _ANY_LANGUAGE = "xx"
+_BY_CHARACTER = "zh"
 _LINE_BREAK = re.compile(r"[ \t]*(?:\r?\n|\r)\s*")
-_STOP = re.compile(r"[.!?…。！？]\W*\s+")
+_STOP = re.compile(r"[.!?…]\W*\s+|[。！？]")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？]\W*$")
 _OPENING, _CLOSING = " “‘«„([", " ”’»)]"
 _GLANCE = 20
@@ -36,7 +38,7 @@ class Words:
         if len(text.split(None, limit + 1)) > limit:
             return False
         with self._lock:
-            doc = self._pipeline(language).make_doc(text)
+            doc = self._pipeline(language, text[0]).make_doc(text)
             words = sum(not token.is_space for token in doc)
         return words <= limit
 
@@ -61,7 +63,7 @@ class Words:
         narrow = _between_stops(text, wide, start, end)
         for first, last in (narrow, wide):
             with self._lock:
-                doc = self._pipeline(language)(text[first:last])
+                doc = self._pipeline(language, text[start])(text[first:last])
             ends = [sentence.end_char + first for sentence in doc.sents]
             begin = max((stop for stop in ends if stop <= start), default=None)
             finish = min((stop for stop in ends if stop >= end and stop < last), default=None)
@@ -70,8 +72,9 @@ class Words:
                 break
         return begin if begin is not None else wide[0], finish if finish is not None else wide[1]
 
-    def _pipeline(self, language: str | None) -> Any:
-        code = language or _ANY_LANGUAGE
+    def _pipeline(self, language: str | None, character: str) -> Any:
+        # Where words are not parted by blanks, each character is a token, as spaCy does it for Chinese.
+        code = _BY_CHARACTER if edges.is_unspaced(character) else language or _ANY_LANGUAGE
         pipeline = self._pipelines.get(code)
         # spaCy keeps every word it has seen; a long stream of news would fill the memory.
         if pipeline is None or len(pipeline.vocab) > _VOCABULARY_LIMIT:

@@ -24,6 +24,11 @@ def test_neither_type_nor_title_is_needed() -> None:
     assert [(feed.url, feed.title) for feed in found.feeds] == [("https://tern.example/f", None)]
 
 
+def test_names_of_attributes_in_any_case() -> None:
+    found = opml('<OUTLINE TYPE="RSS" TEXT="Tern" XMLURL="https://tern.example/f" HTMLURL="https://tern.example/"/>')
+    assert [(feed.title, feed.site_url) for feed in found.feeds] == [("Tern", "https://tern.example/")]
+
+
 def test_a_folder_may_be_typed_as_a_feed() -> None:
     found = opml(
         '<outline type="rss" text="Coast"><outline type="rss" text="Tern" xmlUrl="https://tern.example/f"/></outline>'

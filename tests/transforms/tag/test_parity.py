@@ -8,7 +8,8 @@ from make_taxonomy import tagger
 from spacy.matcher import PhraseMatcher
 
 TERMS = (
-    "ferry", "harbour master", "town hall", "visa", "work visa", "sea", "night ferry", "migrants", "Border Guard", "port",
+    "ferry", "harbour master", "town hall", "visa", "work visa", "sea", "night ferry", "migrants", "Border Guard",
+    "port",
 )  # fmt: skip
 FILLERS = ("the", "old", "and", "seaside", "report", "in", "of", "visas", "sees", "master", "hall", "night", "guard")
 MARKS = (" ", " ", " ", " ", ", ", ". ", " “", "” ", " (", ") ", "; ", ": ", "\n\n", " — ", "? ")

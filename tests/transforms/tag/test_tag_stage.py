@@ -13,7 +13,12 @@ from transforms.tag.tagger import Tagger, TagSettings
 from transforms.tag.taxonomy import load_taxonomy
 
 RUN = RunContext("20260310T060000Z-0a0a", NOW, NOW.timestamp())
-TEXTS = ["Migrants waited at the border.", "Bread rose slowly.", "The deportation was halted.", "A sanctuary city voted."]
+TEXTS = [
+    "Migrants waited at the border.",
+    "Bread rose slowly.",
+    "The deportation was halted.",
+    "A sanctuary city voted.",
+]
 
 
 def articles():

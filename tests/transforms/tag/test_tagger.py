@@ -262,7 +262,8 @@ TEXTS = st.lists(
     st.sampled_from(
         [
             "migrants", "Immigration", "deported", "sanctuary city", "sanctuary", "ICE", "ICE agents", "Nazi", "visa",
-            "alien", "the", "house", "\n", "\n\n", ".", "“", "#AbolishICE", "https://a.example/visa", "Asylpolitik", "移民",
+            "alien", "the", "house", "\n", "\n\n", ".", "“", "#AbolishICE", "https://a.example/visa", "Asylpolitik",
+            "移民",
             "READ MORE: migrants", "gun rights", "\u00a0", "é", "e\u0301", "🚢", "NO MIGRANTS IN THE TOWN HALL TODAY",
         ]
     ),

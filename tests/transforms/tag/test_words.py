@@ -17,9 +17,11 @@ def snippet(words, text, hit, language="en"):
     ("text", "hit", "expected"),
     [
         ("Rain fell. The ferry sailed at dawn. Nobody cheered.", "ferry", "The ferry sailed at dawn."),
-        ("Rain fell. Mr. Orrin of the U.S. Navy took the ferry! Good.", "ferry", "Mr. Orrin of the U.S. Navy took the ferry!"),
+        ("Rain fell. Mr. Orrin of the U.S. Navy took the ferry! Good.", "ferry",
+         "Mr. Orrin of the U.S. Navy took the ferry!"),
         ("A heading\nThe ferry sailed\nAnother line", "ferry", "The ferry sailed"),
-        ("A hard-wrapped text about\nthe ferry that sails\nat dawn. More.", "ferry", "A hard-wrapped text about the ferry that sails at dawn."),
+        ("A hard-wrapped text about\nthe ferry that sails\nat dawn. More.", "ferry",
+         "A hard-wrapped text about the ferry that sails at dawn."),
         ("Rain fell.\r\n\r\nThe ferry  sailed.\r\n\r\nNo.", "ferry", "The ferry sailed."),
         ("He said: “The ferry sails.” “When?” she asked.", "ferry", "He said: “The ferry sails.”"),
         ("ferry", "ferry", "ferry"),
@@ -30,7 +32,8 @@ def test_the_snippet_is_the_sentence_of_the_hit(words, text, hit, expected):
 
 
 def test_sentences_of_other_scripts(words):
-    assert snippet(words, "天気は良い。難民が来た。終わり。", "難民", "ja") == "難民が来た。"
+    for language in ("ja", "zh", None):
+        assert snippet(words, "天気は良い。難民が来た。終わり。", "難民", language) == "難民が来た。"
 
 
 @pytest.mark.parametrize("language", ["en", "de", "th", "ja", "vi", "xx", "qq", None])
@@ -60,7 +63,7 @@ def test_text_without_blanks_is_cut_anywhere(words):
 
 @pytest.mark.parametrize(
     ("between", "tokens"),
-    [("", 0), (" ", 0), (" one two ", 2), (" don't stop, ", 4), ("   \n", 0), (" a-b ", 3), ("漢字", 1)],
+    [("", 0), (" ", 0), (" one two ", 2), (" don't stop, ", 4), ("   \n", 0), (" a-b ", 3), ("漢字", 2)],
 )
 def test_tokens_are_counted_as_spacy_parts_them(words, between, tokens):
     assert words.count_is_within(between, tokens, "en")
@@ -71,6 +74,6 @@ def test_tokens_are_counted_as_spacy_parts_them(words, between, tokens):
 def test_the_vocabulary_is_dropped_when_it_grows_too_large(words, monkeypatch):
     small = Words()
     monkeypatch.setattr("transforms.tag.words._VOCABULARY_LIMIT", 1000)
-    first = small._pipeline("en")
+    first = small._pipeline("en", "w")
     first.make_doc(" ".join(f"w{number}x" for number in range(2000)))
-    assert small._pipeline("en") is not first
+    assert small._pipeline("en", "w") is not first

@@ -73,3 +73,13 @@ def test_an_idle_pane_is_no_run(tmp_path: Path) -> None:
     with_news = [manifest for manifest in read_manifests(str(tmp_path)) if manifest.items["new"]]
     assert len(with_news) == 1
     assert len(read_manifests(str(tmp_path))) <= 2  # the heartbeat may come as a pane of its own
+
+
+def test_a_duplicate_waits_for_the_page_that_it_is_one_of(tmp_path: Path) -> None:
+    page = tagged()
+    duplicate = Alias(page.article.entry.url_key, "v0", "", "duplicate")
+    stream(tmp_path, [duplicate, Tally("fetch", "duplicate", 1)])
+    assert not any(manifest.aliases for manifest in read_manifests(str(tmp_path)))
+    stream(tmp_path / "both", [duplicate, Tally("fetch", "duplicate", 1)], [page])
+    (with_alias,) = [manifest for manifest in read_manifests(str(tmp_path / "both")) if manifest.aliases]
+    assert with_alias.items["new"] == 1

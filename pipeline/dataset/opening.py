@@ -1,0 +1,63 @@
+"""How the commands of ``newsbeam dataset`` come to their dataset: found, locked, recovered."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipeline.cli.output import err, shown_path
+from pipeline.config.load import load_config
+from pipeline.errors import ConfigError
+from transforms.write.commit import recover
+from transforms.write.lock import acquire
+from transforms.write.storage import Storage, storage_of
+
+
+def dataset_root(args: argparse.Namespace) -> str:
+    """Returns the root of the dataset that the command line or the configuration names.
+
+    Raises:
+        ConfigError: If there is no dataset.
+    """
+    root = load_config(args.config, vars(args)).dataset
+    check_root(root)
+    return root
+
+
+def check_root(root: str) -> None:
+    """Checks that there is a dataset.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    if not (Path(root) / "_runs").is_dir():
+        shown = shown_path(root)
+        raise ConfigError(f"{shown}: no dataset there; make one with newsbeam run -d {shown}, or name one with -d")
+
+
+@contextmanager
+def locked(root: str, wait: bool, recovers: bool = True) -> Iterator[Storage]:
+    """Holds the lock of a dataset.
+
+    Args:
+        root: The dataset.
+        wait: Whether to wait for another holder to end.
+        recovers: Whether interrupted runs are finished or undone first, as before any run.
+
+    Raises:
+        DatasetBusyError: If another process holds it.
+        DatasetError: If it cannot be written to, or an interrupted run cannot be finished.
+    """
+    with acquire(root, wait=wait):
+        storage = storage_of(root)
+        if recovers:
+            for run_id in recover(storage).finished:
+                err(f"newsbeam: finished the interrupted run {run_id}")
+        yield storage
+
+
+def plural(count: int, word: str) -> str:
+    """Returns ``1 file`` or ``1,234 files``."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

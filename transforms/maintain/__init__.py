@@ -1,0 +1,1 @@
+"""Work on a dataset that is there already: verify, compact, prune, retag, replay. All of it by committed runs."""

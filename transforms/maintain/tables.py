@@ -1,0 +1,81 @@
+"""Files of the dataset as Arrow tables: read, sorted and cut as the writer does it, without a Python row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from transforms.schema import TABLES
+from transforms.write.encode import encode_table
+from transforms.write.storage import DatasetError, Storage
+
+MAX_FILE_BYTES = 128 << 20
+_PLAIN_KEYS = {
+    "article_topics": ("domain", "fetched_at", "article_id"),
+    "rejects": ("stage", "reason", "url", "reject_id"),
+    "fetches": ("kind", "host", "url", "started_at", "outcome"),
+    "stories": ("story_id", "article_id"),
+}
+
+
+def read_table(storage: Storage, path: str, table: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Reads a data file, or some of its columns.
+
+    Raises:
+        DatasetError: If it is missing, damaged or of another schema.
+    """
+    with storage.open(path) as file:
+        try:
+            found = pq.ParquetFile(file).read(columns=None if columns is None else list(columns))
+            names = TABLES[table].names if columns is None else list(columns)
+            schema = pa.schema([TABLES[table].field(name) for name in names], metadata=TABLES[table].metadata)
+            return found.select(names).cast(schema)
+        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+            full = storage.full_path(path)
+            raise DatasetError(f"{full} is damaged ({error}); restore it from a backup", full) from error
+
+
+def sorted_table(table: str, data: pa.Table) -> pa.Table:
+    """Returns the rows in the order in which the writer stores them (``encode.sort_rows``)."""
+    if not data.num_rows:
+        return data
+    if table == "articles":
+        # The first topic of each row as text, empty if it has none.
+        first = pc.binary_join(pc.list_slice(data["topics"], 0, 1), "")
+        keys = [pc.equal(pc.list_value_length(data["topics"]), 0), first]
+        keys += [data["domain"], data["fetched_at"], data["article_id"]]
+    else:
+        keys = [data[name] for name in _PLAIN_KEYS[table]]
+    filled = [pc.fill_null(key, "") if pa.types.is_string(key.type) else key for key in keys]
+    names = [f"key{place}" for place in range(len(filled))]
+    order = pc.sort_indices(pa.table(filled, names=names), sort_keys=[(name, "ascending") for name in names])
+    return data.take(order)
+
+
+def encoded_parts(table: str, data: pa.Table, max_bytes: int = MAX_FILE_BYTES) -> Iterator[tuple[pa.Table, bytes]]:
+    """Encodes a sorted table as one file, or as several if it would be too big; yields rows and bytes of each."""
+    encoded = encode_table(table, data)
+    if len(encoded) <= max_bytes or data.num_rows < 2:
+        yield data, encoded
+        return
+    half = data.num_rows // 2
+    yield from encoded_parts(table, data.slice(0, half), max_bytes)
+    yield from encoded_parts(table, data.slice(half), max_bytes)
+
+
+def with_columns(data: pa.Table, values: dict[str, Any]) -> pa.Table:
+    """Returns a table with some columns replaced; a value that is no list stands for all rows."""
+    for name, value in values.items():
+        field = data.schema.field(name)
+        column = pa.array(value if isinstance(value, list) else [value] * data.num_rows, type=field.type)
+        data = data.set_column(data.schema.get_field_index(name), field, column)
+    return data
+
+
+def revision_keys(data: pa.Table) -> Any:
+    """Returns ``article_id:revision`` of each row."""
+    return pc.binary_join_element_wise(data["article_id"], data["revision"].cast(pa.string()), ":")

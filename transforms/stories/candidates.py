@@ -1,0 +1,121 @@
+"""Which pairs of texts are worth comparing: MinHash sketches, and the texts that meet in them.
+
+The *sketch* of a text is its smallest shingles (bottom-k MinHash): a sample that two texts take alike where they
+agree, even if the one is only a part of the other. Texts that hold the same sketch hash meet; those that meet
+often enough are candidates. All steps are linear in the number of texts: of a hash that many texts hold (a
+common phrase, a story with hundreds of copies) each text meets only those next to it.
+
+Texts are known by number, in the order of their appearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from transforms.stories.shingles import Hashes
+
+Numbers = npt.NDArray[np.int64]
+
+SKETCH_WORDS = 3
+SKETCH_SIZE = 64
+NEIGHBOURS = 6  # that a text meets after it, of those with the same hash
+MIN_MEETINGS = 2
+MAX_CANDIDATES = 16  # that a text has before it, those met most often
+BATCH_TEXTS = 4_000
+
+
+class Meetings(NamedTuple):
+    """Pairs of texts and how often each met; ``first`` < ``second``."""
+
+    first: Numbers
+    second: Numbers
+    times: Numbers
+
+
+def sketch(shingles: Hashes) -> Hashes:
+    """Returns the sketch of a text, given its shingles of ``SKETCH_WORDS`` words in ascending order."""
+    return shingles[:SKETCH_SIZE]
+
+
+def meetings(hashes: Hashes, texts: Numbers) -> Meetings:
+    """Returns who meets whom in some sketch hashes.
+
+    Args:
+        hashes: Sketch hashes of any number of texts; all texts that hold one of these are there.
+        texts: The text that holds each of them.
+    """
+    order = np.lexsort((texts, hashes))
+    hashes, texts = hashes[order], texts[order]
+    firsts, seconds = [], []
+    for step in range(1, NEIGHBOURS + 1):
+        together = hashes[step:] == hashes[:-step]
+        firsts.append(texts[:-step][together])
+        seconds.append(texts[step:][together])
+    return _counted(np.concatenate(firsts), np.concatenate(seconds), None)
+
+
+def candidates(parts: Iterable[Meetings]) -> Meetings:
+    """Returns the pairs that are worth comparing: met ``MIN_MEETINGS`` times in all, the most met of each text.
+
+    Args:
+        parts: Meetings in different hashes.
+    """
+    found = list(parts)
+    if not found:
+        return Meetings(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+    total = _counted(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    often = total.times >= MIN_MEETINGS
+    first, second, times = (column[often] for column in total)
+    order = np.lexsort((first, -times, second))
+    first, second, times = first[order], second[order], times[order]
+    rank = np.arange(second.size) - np.searchsorted(second, second)  # place among the pairs of the same second
+    kept = rank < MAX_CANDIDATES
+    return Meetings(first[kept], second[kept], times[kept])
+
+
+def _counted(first: Numbers, second: Numbers, times: Numbers | None) -> Meetings:
+    """Adds up equal pairs."""
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    starts = np.flatnonzero(np.r_[True, (first[1:] != first[:-1]) | (second[1:] != second[:-1])][: first.size])
+    if times is None:
+        sums = np.diff(np.r_[starts, first.size])
+    else:
+        sums = np.add.reduceat(times[order], starts) if starts.size else times[:0]
+    return Meetings(first[starts], second[starts], sums.astype(np.int64))
+
+
+def batches(pairs: Meetings) -> tuple[Numbers, Numbers]:
+    """Cuts the texts that have candidates into batches that can be compared apart from each other.
+
+    Texts that are joined by candidates, over however many others, are in one batch; so a batch may be larger
+    than ``BATCH_TEXTS``, and small groups share one.
+
+    Returns:
+        The texts, ascending, and the batch of each.
+    """
+    texts, places = np.unique(np.concatenate([pairs.first, pairs.second]), return_inverse=True)
+    roots = joined(texts.size, places[: pairs.first.size], places[pairs.first.size :])
+    _, group, sizes = np.unique(roots, return_inverse=True, return_counts=True)
+    batch_of_group = (np.cumsum(sizes) - 1) // BATCH_TEXTS
+    return texts, batch_of_group[group].astype(np.int64)
+
+
+def joined(count: int, first: Numbers, second: Numbers) -> Numbers:
+    """Returns for each of ``count`` things the smallest with which it is joined, over any number of pairs."""
+    parent = list(range(count))
+
+    def root(thing: int) -> int:
+        while parent[thing] != thing:
+            parent[thing] = parent[parent[thing]]
+            thing = parent[thing]
+        return thing
+
+    for a, b in zip(first.tolist(), second.tolist(), strict=True):
+        low, high = sorted((root(a), root(b)))
+        parent[high] = low
+    return np.fromiter((root(thing) for thing in range(count)), dtype=np.int64, count=count)
