@@ -42,9 +42,10 @@ ROUNDS = 3
 MANY_TERMS = 10_000
 
 _SYLLABLES = """
-    ba be bi bor dan del dor fa fen gar hol ka kem lan lor mar min nor ol per ran ros sal tan tor vel win sta tri cre plu
-    sho gra thi ent ing er ous ly ment
+    ba be bi bor dan del dor fa fen gar hol ka kem lan lor mar min nor ol per ran ros sal tan tor vel win sta tri cre
+    plu sho gra thi ent ing er ous ly ment
 """
+_NAME_SYLLABLES = "zan quo vik jor xen dru gly wex zor bly krin voss jek quill thorn ux yar pryd nyx skel"
 _SMALL_WORDS = """
     the a of to and in that for on with as it was by at from is his her their which had not but
 """
@@ -56,9 +57,9 @@ _TOPICAL = (
 )
 
 
-def made_up_word(chance: random.Random) -> str:
+def made_up_word(chance: random.Random, syllables: str = _SYLLABLES) -> str:
     """A word of two to four syllables."""
-    return "".join(chance.choices(_SYLLABLES.split(), k=chance.randint(2, 4)))
+    return "".join(chance.choices(syllables.split(), k=chance.randint(2, 4)))
 
 
 def own_texts(words: int, seed: int = 1) -> list[str]:
@@ -113,10 +114,10 @@ def choose(texts: Sequence[str], words: int, taxonomy: Taxonomy, share_with_hits
 
 
 def with_more_terms(taxonomy: Taxonomy, count: int) -> Taxonomy:
-    """Adds made-up terms of one to three words that look like names."""
+    """Adds terms like the names of a watch list: a made-up name, half of them with a usual word."""
     chance = random.Random(2)
-    words = [made_up_word(chance) for _ in range(count)]
-    phrases = dict.fromkeys(" ".join(chance.sample(words, chance.randint(1, 3))) for _ in range(2 * count))
+    names = [made_up_word(chance, _NAME_SYLLABLES) for _ in range(count)]
+    phrases = dict.fromkeys(f"{name} {made_up_word(chance)}" if chance.random() < 0.5 else name for name in names)
     terms = tuple(Term(phrase, "en") for phrase in list(phrases)[:count])
     first = taxonomy.topics[0]
     return taxonomy._replace(topics=(first._replace(terms=first.terms + terms), *taxonomy.topics[1:]))

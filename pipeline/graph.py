@@ -103,12 +103,22 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     Returns:
         The committed runs, one element a commit, as ``WriteDataset`` yields them.
     """
-    polled, due, asked = _feeds_and_due(sources, job)
+    polled: Any
+    asked: tuple[Any, ...]
+    if sources.ticks is None:
+        polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
+    else:
+        polled = sources.ticks | "Follow feeds" >> FollowFeeds(job.poll, job.feeds, job.state, job.run, job.buckets)
     listed = sources.url_paths | "Read address lists" >> ReadUrls(job.run)
     read = sources.seed_paths | "Read seeds" >> ReadSeeds(job.run)
+    if sources.ticks is None:
+        due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run, job.limit)
+        due_entries, asked = due.entries, (polled, due)
+    else:
+        due_entries, asked = polled.due, (polled,)
 
     announced = (
-        (polled, listed.entries, read.entries, read.documents)
+        (polled.entries, listed.entries, read.entries, read.documents)
         | "Announced items" >> beam.Flatten()
         | "Drop known" >> DropKnown(job.state, job.run)
     )
@@ -116,7 +126,9 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     seeds = taken.new | "Seeds" >> beam.Filter(lambda item: isinstance(item, Document))
     entries = taken.new | "Entries" >> beam.Filter(lambda item: not isinstance(item, Document))
 
-    pages = (entries, due) | "Pages to fetch" >> beam.Flatten() | "Fetch pages" >> FetchPages(job.fetch, job.run)
+    pages = (
+        (entries, due_entries) | "Pages to fetch" >> beam.Flatten() | "Fetch pages" >> FetchPages(job.fetch, job.run)
+    )
     extracted = (
         (pages.documents, seeds)
         | "Documents" >> beam.Flatten()
@@ -127,13 +139,3 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     stages = (*asked, listed, read, announced, taken, pages, extracted, tagged)
     side = tuple(stage.side for stage in stages) | "Beside the articles" >> beam.Flatten()
     return {"tagged": tagged.tagged, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)
-
-
-def _feeds_and_due(sources: Sources, job: Job) -> tuple[Any, Any, tuple[Any, ...]]:
-    """Joins the steps that announce: new entries, entries due again, and the stages that they came from."""
-    if sources.ticks is not None:
-        followed = sources.ticks | "Follow feeds" >> FollowFeeds(job.poll, job.feeds, job.state, job.run, job.buckets)
-        return followed.entries, followed.due, (followed,)
-    polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
-    due = sources.feeds.pipeline | "Take due pages" >> DueEntries(job.state, job.run, job.limit)
-    return polled.entries, due.entries, (polled, due)

@@ -92,7 +92,7 @@ def _judged(name: str, feed: ParsedFeed) -> Document:
         return Document(name, feed, "not_feed", "a sitemap without news")
     if feed.kind in FEED_KINDS or feed.kind == SITEMAP_INDEX:
         return Document(name, feed, "ok")
-    if "opml" in feed.warnings:
+    if "opml" in feed.warnings or (feed.kind == "unknown" and name.lower().endswith((".yaml", ".yml", ".csv"))):
         return Document(name, feed, "not_feed", "a list of feeds; newsbeam feeds check --feeds FILE asks each of them")
     return Document(name, feed, "not_feed", _NOTES.get(feed.kind, feed.kind))
 

@@ -27,12 +27,14 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from transforms.stories.candidates import candidates, joined, meetings  # noqa: E402
+from transforms.stories.candidates import candidates, meetings  # noqa: E402
+from transforms.stories.clusters import clustered  # noqa: E402
 from transforms.stories.compare import Copy, copies_among  # noqa: E402
 from transforms.stories.read import TextReader  # noqa: E402
 
 FLOORS_FILE = ROOT / "tests" / "eval_floors.json"
 SEEDS = (1, 2, 3)
+MAX_COPIED = 300  # originals of a set that are copied; the others are there to be mistaken for them
 LEAST_WORDS = 60  # of an original: below that a copy with a tail is mostly tail
 DATELINES = ("EASTWICK (NW) — ", "By Newswire staff\n\nHARROW BAY, March 3 (Newswire) — ", "LINDERO — ", "")
 TAILS = (
@@ -70,7 +72,12 @@ def mixed(share: float) -> Edit:
         made: list[str] = []
         for word in words:
             way = rng.choice(("change", "delete", "insert")) if rng.random() < share else "keep"
-            made += {"keep": [word], "change": [rng.choice(others)], "delete": [], "insert": [rng.choice(others), word]}[way]
+            made += {
+                "keep": [word],
+                "change": [rng.choice(others)],
+                "delete": [],
+                "insert": [rng.choice(others), word],
+            }[way]
         return made
 
     return edit
@@ -92,12 +99,14 @@ UP_TO_20 = tuple(name for name in EDITS if name != "first third")
 
 
 def copies_of(rng: random.Random, originals: list[tuple[str, str]]) -> list[Article]:
-    """Returns the originals and, of every second one, a copy at each strength; in random order of appearance."""
+    """Returns the originals and, of half of them, a copy at each strength; in random order of appearance."""
     others = [word for text, _ in rng.sample(originals, min(80, len(originals))) for word in text.split()]
+    long_enough = [number for number, (text, _) in enumerate(originals) if len(text.split()) >= LEAST_WORDS]
+    copied = set(rng.sample(long_enough, min(MAX_COPIED, len(long_enough) // 2)))
     articles = []
     for number, (text, domain) in enumerate(originals):
         articles.append(Article(number, "original", text, domain))
-        if number % 2 or len(text.split()) < LEAST_WORDS:
+        if number not in copied:
             continue
         for copy, (name, edit) in enumerate(EDITS.items()):
             body = " ".join(edit(rng, text.split(), others))
@@ -116,15 +125,15 @@ def grouped(articles: Sequence[Article]) -> tuple[list[int], list[Copy]]:
     pairs = candidates([meetings(np.concatenate(sketches), numbers)])
     texts = {number: reader.text_of(row) for number, row in enumerate(rows)}
     found = copies_among(texts, zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
-    first, second = (np.array([copy[side] for copy in found], dtype=np.int64) for side in (0, 1))
-    return joined(len(rows), first, second).tolist(), found
+    return clustered(len(rows), (), found), found
 
 
 def evaluate(name: str, originals: list[tuple[str, str]], figures: dict[str, float]) -> None:
     recalls: dict[str, Counter[bool]] = defaultdict(Counter)
     wrong: Counter[tuple[int, int]] = Counter()
     right_pairs = found_pairs = 0
-    for seed in SEEDS:
+    seeds = SEEDS if len(originals) < 1_000 else SEEDS[:1]
+    for seed in seeds:
         articles = copies_of(random.Random(seed), originals)
         stories, _ = grouped(articles)
         places = defaultdict(list)
@@ -149,7 +158,7 @@ def evaluate(name: str, originals: list[tuple[str, str]], figures: dict[str, flo
                 if not same:
                     wrong[tuple(sorted((articles[a].original, articles[b].original)))] += 1  # type: ignore[index]
     precision = right_pairs / max(1, found_pairs)
-    print(f"{name}: {len(originals)} different articles, {found_pairs // len(SEEDS)} pairs found, P {precision:.4f}")
+    print(f"{name}: {len(originals)} different articles, {found_pairs // len(seeds)} pairs found, P {precision:.4f}")
     for edit, counts in recalls.items():
         print(f"   R {counts[True] / counts.total():.4f}  {edit} ({counts.total()} pairs)")
     for (a, b), count in wrong.most_common(4):

@@ -91,6 +91,8 @@ def test_what_is_no_feed_is_shown_for_what_it_is(capsys):
     Path("empty.xml").write_text("")
     Path("subs.opml").write_text('<opml version="2.0"><body/></opml>')
     assert [row["kind"] for row in report(capsys, "empty.xml", "subs.opml", code=1)] == ["empty", "unknown"]
+    Path("f.yaml").write_text("- https://ferry.example/rss\n")
+    assert "a list of feeds; newsbeam feeds check --feeds FILE" in said(capsys, "f.yaml", code=1).out
 
 
 def test_several_documents_have_a_line_each_whatever_they_are(capsys):

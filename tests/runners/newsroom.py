@@ -44,10 +44,9 @@ class Newsroom:
         self._polls: list[tuple[float, dict[int, int]]] = []
         self._lock = threading.Lock()
         self._servers = [NewsServer({"*": self._answer}, host=f"127.0.1.{n + 1}") for n in range(feeds)]
-        self._epoch_s = 0.0
+        self._epoch_s = float("inf")  # publishing begins with the first poll, however long a runner takes to start
 
     def __enter__(self) -> Newsroom:
-        self._epoch_s = time.time()
         for server in self._servers:
             server.__enter__()
         return self
@@ -66,7 +65,7 @@ class Newsroom:
     @property
     def published(self) -> int:
         """How many articles there are by now."""
-        return min(self._articles, int((time.time() - self._epoch_s) * self._rate_per_s))
+        return min(self._articles, int(max(0.0, time.time() - self._epoch_s) * self._rate_per_s))
 
     @property
     def is_over(self) -> bool:
@@ -107,6 +106,8 @@ class Newsroom:
         return 404
 
     def _feed(self, host: str) -> str:
+        with self._lock:
+            self._epoch_s = min(self._epoch_s, time.time())
         place = next(n for n, server in enumerate(self._servers) if server.origin.endswith(host))
         articles = [n for n in range(self.published) if n % len(self._servers) == place]
         items = []
@@ -175,14 +176,25 @@ def assert_adds_up(root: Path) -> None:
 
 
 def stream_words(room: Newsroom, root: Path, folder: Path, *flags: object) -> list[object]:
-    """Returns the command line of a stream; its feeds are in a file, where their interval can be set."""
+    """Returns the command line of a stream that follows the feeds."""
+    words = (*_PROGRAM, "run", "--streaming", "--stream-id", "desk", "--tick", "1s")
+    return [*words, *_inputs(room, root, folder), *flags]
+
+
+def watch_words(room: Newsroom, root: Path, folder: Path, *flags: object) -> list[object]:
+    """Returns the command line of a watch over the feeds."""
+    return [*_PROGRAM, "watch", "--every", "5s", *_inputs(room, root, folder), *flags]
+
+
+_PROGRAM = (sys.executable, "-m", "pipeline")
+
+
+def _inputs(room: Newsroom, root: Path, folder: Path) -> list[object]:
+    """The feeds are in a file, where their interval can be set."""
     feeds = [{"url": url, "id": f"feed{n}", "interval": "3s"} for n, url in enumerate(room.feed_urls)]
     file = folder / "feeds.yaml"
     file.write_text(json.dumps({"version": 1, "feeds": feeds}))
-    return [
-        *(sys.executable, "-m", "pipeline", "run", "--streaming", "--stream-id", "desk", "--tick", "1s"),
-        *("--feeds", file, "-d", root, "--allow-loopback", "--host-gap", "0", *flags),
-    ]
+    return ["--feeds", file, "-d", root, "--allow-loopback", "--host-gap", "0"]
 
 
 def is_complete(room: Newsroom, root: Path) -> bool:

@@ -17,7 +17,8 @@ _MARKS = (
 ).split()
 # Beside the headline, or beside the box that holds only the headline.
 _BESIDE_HEADLINE = etree.XPath(
-    "(//h1/following-sibling::* | //h1[count(../*) < 3]/../following-sibling::*)"
+    "((//h1)[position() < 4]/following-sibling::*[position() < 6]"
+    " | (//h1)[position() < 4][count(../*) < 3]/../following-sibling::*[position() < 6])"
     "[self::p or self::h2 or self::h3 or self::div][@class]"
 )
 _SPELLED = etree.XPath("//body//text()[contains(., $start)]")

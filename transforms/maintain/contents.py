@@ -116,7 +116,7 @@ def stem_of(path: str) -> str:
 
 def new_run_id(at: datetime) -> str:
     """Returns a name for a run that begins at this instant."""
-    return f"{at.astimezone(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+    return f"{at.astimezone(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
 
 def commit_change(

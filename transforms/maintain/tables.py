@@ -45,7 +45,7 @@ def sorted_table(table: str, data: pa.Table) -> pa.Table:
         return data
     if table == "articles":
         # The first topic of each row as text, empty if it has none.
-        first = pc.binary_join(pc.list_slice(data["topics"], 0, 1), "")
+        first = pc.binary_join(pc.list_slice(data["topics"], 0, 1).cast(pa.list_(pa.string())), "")
         keys = [pc.equal(pc.list_value_length(data["topics"]), 0), first]
         keys += [data["domain"], data["fetched_at"], data["article_id"]]
     else:

@@ -54,8 +54,8 @@ def verify(storage: Storage, tell: Tell) -> Report:
     contents = Contents(storage, tuple(manifests), live_files(manifests))
     keys = []
     for number, (path, live) in enumerate(sorted(contents.live.items())):
-        if number % _EVERY_FILES == 0:
-            tell(f"verifying file {number:,} of {len(contents.live):,}")
+        if number and number % _EVERY_FILES == 0:
+            tell(f"verified {number:,} of {len(contents.live):,} files")
         found, of_file = check_file(storage, live.record)
         findings += [finding._replace(path=path) for finding in found]
         if of_file is not None:
@@ -65,7 +65,6 @@ def verify(storage: Storage, tell: Tell) -> Report:
     findings += _kept(storage, manifests)
     findings += _orphans(storage, contents)
     if not wrong and not any(finding.kind in ("missing", "damaged") for finding in findings):
-        tell("verifying the state of what is known")
         findings += _snapshot(storage)
     records = [live.record for live in contents.live.values()]
     return Report(

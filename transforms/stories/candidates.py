@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from transforms.stories.clusters import Groups
 from transforms.stories.shingles import Hashes
 
 Numbers = npt.NDArray[np.int64]
@@ -36,9 +37,9 @@ class Meetings(NamedTuple):
     times: Numbers
 
 
-def sketch(shingles: Hashes) -> Hashes:
-    """Returns the sketch of a text, given its shingles of ``SKETCH_WORDS`` words in ascending order."""
-    return shingles[:SKETCH_SIZE]
+def sketch(runs: Hashes) -> Hashes:
+    """Returns the sketch of a text, given its runs of ``SKETCH_WORDS`` words in any order."""
+    return np.unique(runs)[:SKETCH_SIZE]
 
 
 def meetings(hashes: Hashes, texts: Numbers) -> Meetings:
@@ -99,23 +100,9 @@ def batches(pairs: Meetings) -> tuple[Numbers, Numbers]:
         The texts, ascending, and the batch of each.
     """
     texts, places = np.unique(np.concatenate([pairs.first, pairs.second]), return_inverse=True)
-    roots = joined(texts.size, places[: pairs.first.size], places[pairs.first.size :])
-    _, group, sizes = np.unique(roots, return_inverse=True, return_counts=True)
+    groups = Groups(texts.size)
+    for a, b in zip(places[: pairs.first.size].tolist(), places[pairs.first.size :].tolist(), strict=True):
+        groups.join(a, b)
+    _, group, sizes = np.unique(groups.roots(), return_inverse=True, return_counts=True)
     batch_of_group = (np.cumsum(sizes) - 1) // BATCH_TEXTS
     return texts, batch_of_group[group].astype(np.int64)
-
-
-def joined(count: int, first: Numbers, second: Numbers) -> Numbers:
-    """Returns for each of ``count`` things the smallest with which it is joined, over any number of pairs."""
-    parent = list(range(count))
-
-    def root(thing: int) -> int:
-        while parent[thing] != thing:
-            parent[thing] = parent[parent[thing]]
-            thing = parent[thing]
-        return thing
-
-    for a, b in zip(first.tolist(), second.tolist(), strict=True):
-        low, high = sorted((root(a), root(b)))
-        parent[high] = low
-    return np.fromiter((root(thing) for thing in range(count)), dtype=np.int64, count=count)

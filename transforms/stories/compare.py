@@ -1,9 +1,9 @@
 """Whether two texts are copies of one story: exact comparison of their word pairs.
 
 A copy may have another dateline and tail, be cut, and have every fifth word changed; then it still shares more
-than half of the word pairs of the shorter text. Two reports on one event share far less, even if they quote the
-same statements at length. The limits were read off two sets of real articles; tests/eval/eval_stories.py
-measures them.
+than half of the word pairs of the shorter text, and does so all over it. Two reports on one event share less;
+where they quote the same statements at length, or a site puts the same around them, they share it in one place.
+The limits were read off real articles; tests/eval/eval_stories.py measures them on three sets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from transforms.stories.shingles import Hashes, Likeness, common, likeness
+import numpy as np
+
+from transforms.stories.shingles import Hashes, Likeness, common, is_in, likeness
 
 COMPARE_WORDS = 2
 MIN_CONTAINMENT = 0.52
@@ -20,6 +22,9 @@ MIN_CONTAINMENT_SAME_SITE = 0.7
 # A few sentences find half of their word pairs by chance in a text many times as long.
 LOPSIDED = 0.25
 MIN_CONTAINMENT_LOPSIDED = 0.75
+PLACES = 10
+ENOUGH_OF_A_PLACE = 0.6
+MIN_SPREAD = 0.42
 STRONG_RESEMBLANCE = 0.7
 MIN_COMMON_PART = 0.3
 
@@ -31,12 +36,12 @@ class Text(NamedTuple):
         site: Hash of its domain; 0 if it has none.
         exact: Not 0 for a text that is too short to be compared or is not stored: only texts for which it is
             equal are copies then.
-        pairs: Its shingles of ``COMPARE_WORDS`` words, ascending.
+        runs: Its runs of ``COMPARE_WORDS`` words, in the order of the text.
     """
 
     site: int
     exact: int
-    pairs: Hashes
+    runs: Hashes
 
 
 class Copy(NamedTuple):
@@ -47,17 +52,41 @@ class Copy(NamedTuple):
     similarity: float
 
 
-def compare(a: Text, b: Text) -> Likeness | None:
-    """Returns how far two texts agree; ``None`` if that is too little for copies of one story."""
+def compare(a: Text, b: Text, pairs_a: Hashes, pairs_b: Hashes) -> Likeness | None:
+    """Returns how far two texts agree; ``None`` if that is too little for copies of one story.
+
+    Args:
+        a: A text.
+        b: Another one.
+        pairs_a: The different runs of ``a``, ascending.
+        pairs_b: Those of ``b``.
+    """
     if a.exact or b.exact:
         return Likeness(1.0, 1.0) if a.exact == b.exact else None
     needed = MIN_CONTAINMENT
     if a.site and a.site == b.site:
         needed = MIN_CONTAINMENT_SAME_SITE
-    if min(a.pairs.size, b.pairs.size) < LOPSIDED * max(a.pairs.size, b.pairs.size):
+    if min(pairs_a.size, pairs_b.size) < LOPSIDED * max(pairs_a.size, pairs_b.size):
         needed = max(needed, MIN_CONTAINMENT_LOPSIDED)
-    found = likeness(a.pairs, b.pairs)
-    return found if found.containment >= needed else None
+    found = likeness(pairs_a, pairs_b)
+    if found.containment < needed:
+        return None
+    is_spread = spread(a.runs, pairs_b) if pairs_a.size <= pairs_b.size else spread(b.runs, pairs_a)
+    return found if is_spread >= MIN_SPREAD else None
+
+
+def spread(runs: Hashes, others: Hashes) -> float:
+    """Returns how evenly a text is found in another: the share of each tenth of it, counted up to a limit.
+
+    Args:
+        runs: Of the text, in its order; at least ``PLACES``, else it is 0.
+        others: The different runs of the other text, ascending.
+    """
+    if runs.size < PLACES:
+        return 0.0
+    bounds = np.linspace(0, runs.size, PLACES + 1).astype(np.int64)
+    shares = np.add.reduceat(is_in(runs, others), bounds[:-1], dtype=np.int64) / np.diff(bounds)
+    return float(np.minimum(shares, ENOUGH_OF_A_PLACE).mean())
 
 
 def copies_among(texts: Mapping[int, Text], pairs: Iterable[tuple[int, int]]) -> list[Copy]:
@@ -70,25 +99,26 @@ def copies_among(texts: Mapping[int, Text], pairs: Iterable[tuple[int, int]]) ->
         texts: By number.
         pairs: Candidates.
     """
+    sets = {number: np.unique(text.runs) for number, text in texts.items()}
     held: dict[int, list[tuple[Likeness, int]]] = {}
-    for pair in pairs:
-        found = compare(texts[pair[0]], texts[pair[1]])
+    for a, b in pairs:
+        found = compare(texts[a], texts[b], sets[a], sets[b])
         if found is not None:
-            longer, shorter = sorted(pair, key=lambda number: (-texts[number].pairs.size, number))
+            longer, shorter = sorted((a, b), key=lambda number: (-sets[number].size, number))
             held.setdefault(longer, []).append((found, shorter))
     copies = []
     for longer, shorter_ones in held.items():
         shorter_ones.sort(key=lambda one: (-one[0].resemblance, one[1]))
         main = shorter_ones[0][1]
         for found, shorter in shorter_ones:
-            if shorter == main or _is_same_part(texts[longer], texts[main], texts[shorter], found):
+            if shorter == main or _is_same_part(sets[longer], sets[main], sets[shorter], found):
                 copies.append(Copy(min(longer, shorter), max(longer, shorter), found.containment))
     return sorted(copies)
 
 
-def _is_same_part(longer: Text, main: Text, shorter: Text, found: Likeness) -> bool:
+def _is_same_part(longer: Hashes, main: Hashes, shorter: Hashes, found: Likeness) -> bool:
     """Tells whether two texts lie in the same part of a longer one."""
     if found.resemblance >= STRONG_RESEMBLANCE:
         return True
-    part = common(longer.pairs, shorter.pairs)
-    return common(part, main.pairs).size >= MIN_COMMON_PART * part.size
+    part = common(longer, shorter)
+    return common(part, main).size >= MIN_COMMON_PART * part.size

@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from transforms.stories.candidates import joined
+from transforms.stories.clusters import clustered
 from transforms.stories.compare import Copy
 from transforms.stories.read import Grouped
 
@@ -98,12 +96,11 @@ def _components(article_ids: Sequence[str], copies: Sequence[Copy], grouped: Map
     Leaders that are not among the articles get numbers after them.
     """
     numbers = {article_id: number for number, article_id in enumerate(article_ids)}
-    pairs = [(copy.first, copy.second) for copy in copies]
+    together = []
     for article_id, row in grouped.items():
         if article_id in numbers:
-            pairs.append((numbers[article_id], numbers.setdefault(row.story_id, len(numbers))))
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return joined(len(numbers), first, second).tolist()
+            together.append((numbers[article_id], numbers.setdefault(row.story_id, len(numbers))))
+    return clustered(len(numbers), together, copies)
 
 
 class _Best(NamedTuple):

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from transforms.stories.candidates import SKETCH_WORDS, Numbers, sketch
 from transforms.stories.compare import COMPARE_WORDS, Text
-from transforms.stories.shingles import Hashes, Shingler, folded_words, shingles
+from transforms.stories.shingles import Hashes, Shingler, folded_words, runs_of
 from transforms.write.storage import DatasetError, Storage
 
 # Below this length texts are alike by chance ("Read the full story here"): only equal title and text count.
@@ -172,12 +172,12 @@ class TextReader:
         """Returns the sketch of an article; empty if it has nothing to be compared by."""
         exact, words = self._words(row)
         # Two hashes, since texts that meet but once are no candidates.
-        return _pair_of(exact) if exact else sketch(shingles(words, SKETCH_WORDS))
+        return _pair_of(exact) if exact else sketch(runs_of(words, SKETCH_WORDS))
 
     def text_of(self, row: Mapping[str, Any]) -> Text:
         """Returns what an article is compared by."""
         exact, words = self._words(row)
-        return Text(_hash_of(row["domain"]) if row["domain"] else 0, exact, shingles(words, COMPARE_WORDS))
+        return Text(_hash_of(row["domain"]) if row["domain"] else 0, exact, runs_of(words, COMPARE_WORDS))
 
     def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
         with _Opened(self._storage, part.path) as file:

@@ -61,12 +61,12 @@ class Shingler:
             yield found
 
 
-def shingles(hashes: Hashes, length: int) -> Hashes:
-    """Returns the different shingles of a text, ascending.
+def runs_of(hashes: Hashes, length: int) -> Hashes:
+    """Returns the runs of words of a text as hashes, in its order; a run that comes twice is there twice.
 
     Args:
         hashes: Of its words, in order.
-        length: Words of a shingle; a text with fewer has none.
+        length: Words of a run; a text with fewer has none.
     """
     count = len(hashes) - length + 1
     if count < 1:
@@ -74,7 +74,7 @@ def shingles(hashes: Hashes, length: int) -> Hashes:
     runs = _mixed(hashes[:count])
     for place in range(1, length):
         runs = _mixed(runs + hashes[place : place + count])
-    return np.unique(runs)
+    return runs
 
 
 def _mixed(values: Hashes) -> Hashes:
@@ -85,16 +85,21 @@ def _mixed(values: Hashes) -> Hashes:
     return mixed
 
 
+def is_in(values: Hashes, others: Hashes) -> npt.NDArray[np.bool_]:
+    """Tells for each value whether it is among others, which are in ascending order."""
+    if not others.size:
+        return np.zeros(values.size, dtype=np.bool_)
+    places = np.searchsorted(others, values)
+    places[places == others.size] = 0
+    found: npt.NDArray[np.bool_] = others[places] == values
+    return found
+
+
 def common(a: Hashes, b: Hashes) -> Hashes:
-    """Returns the shingles that two texts share, ascending."""
+    """Returns the shingles that two texts share, ascending as they are."""
     if a.size > b.size:
         a, b = b, a
-    if not a.size:
-        return a
-    places = np.searchsorted(b, a)
-    places[places == b.size] = 0
-    shared: Hashes = a[b[places] == a]
-    return shared
+    return a[is_in(a, b)]
 
 
 class Likeness(NamedTuple):

@@ -22,7 +22,7 @@ from transforms.tag.model import Phrase, Taxonomy, Term
 from transforms.tag.patterns import CONTEXT, TERM, PatternSet, Use, make_patterns
 from transforms.tag.spans import Span, SpanSet
 
-TEXT_LIMIT = 2_000_000
+TEXT_LIMIT = 1_000_000
 """Characters of a text that are searched; more is no article, and the rest is left unread."""
 
 CANDIDATE_LIMIT = 50_000

@@ -18,7 +18,9 @@ _VOCABULARY_LIMIT = 200_000
 _ANY_LANGUAGE = "xx"
 _BY_CHARACTER = "zh"
 _LINE_BREAK = re.compile(r"[ \t]*(?:\r?\n|\r)\s*")
-_STOP = re.compile(r"[.!?…]\W*\s+|[。！？]")
+# What may end a sentence; whether it does is for spaCy to say.
+_STOP = re.compile(r"[.!?…](?=\W*\s)|[。！？]|(?<=[a-z])[.!?](?=[A-Z])")
+_TWO_WORDS = re.compile(r"\S+\s+\S+\s+\S+")
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？]\W*$")
 _OPENING, _CLOSING = " “‘«„([", " ”’»)]"
 _GLANCE = 20
@@ -59,18 +61,36 @@ class Words:
 
     def _sentence(self, text: str, start: int, end: int, language: str | None) -> Span:
         """Returns the sentence around a hit, or what of it lies in the window."""
-        wide = _window(text, start, end)
-        narrow = _between_stops(text, wide, start, end)
-        for first, last in (narrow, wide):
-            with self._lock:
-                doc = self._pipeline(language, text[start])(text[first:last])
-            ends = [sentence.end_char + first for sentence in doc.sents]
-            begin = max((stop for stop in ends if stop <= start), default=None)
-            finish = min((stop for stop in ends if stop >= end and stop < last), default=None)
-            # A full stop that spaCy takes for a part of a word (Mr.) ends nothing: look further.
-            if (begin is not None or first == wide[0]) and (finish is not None or last == wide[1]):
+        window = first, last = _window(text, start, end)
+        for stop in reversed([found.start() for found in _STOP.finditer(text, first, start)]):
+            place = self._sentence_end(text, stop, window, language)
+            if place is not None and place <= start:
+                first = place
                 break
-        return begin if begin is not None else wide[0], finish if finish is not None else wide[1]
+        for found in _STOP.finditer(text, end - 1, last):
+            place = self._sentence_end(text, found.start(), window, language)
+            if place is not None:
+                last = place
+                break
+        return first, last
+
+    def _sentence_end(self, text: str, stop: int, window: Span, language: str | None) -> int | None:
+        """Returns where the sentence ends that seems to end at a full stop; ``None`` if spaCy sees none (Mr.).
+
+        The words around the full stop decide, so that only these are tokenized.
+        """
+        first = max(window[0], text.rfind(" ", window[0], stop) + 1)
+        words = _TWO_WORDS.match(text, stop, window[1])
+        last = words.end() if words else window[1]
+        with self._lock:
+            pipeline = self._pipeline(language, text[stop - 1])
+            doc = pipeline.get_pipe("sentencizer")(pipeline.make_doc(text[first:last]))
+        previous_end = 0
+        for token in doc:
+            if token.is_sent_start and first + previous_end > stop:
+                return first + previous_end
+            previous_end = int(token.idx) + len(token)
+        return None
 
     def _pipeline(self, language: str | None, character: str) -> Any:
         # Where words are not parted by blanks, each character is a token, as spaCy does it for Chinese.
@@ -105,18 +125,6 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
         elif found.start() >= end:
             last = found.start()
             break
-    return first, last
-
-
-def _between_stops(text: str, window: Span, start: int, end: int) -> Span:
-    """Returns the part of a window from the word with the nearest full stop before a hit to that behind it."""
-    first, last = window
-    for found in _STOP.finditer(text, first, start):
-        first = max(window[0], text.rfind(" ", window[0], found.start()) + 1)
-    behind = _STOP.search(text, end, last)
-    if behind is not None:
-        blank = text.find(" ", behind.end(), last)
-        last = blank if blank >= 0 else last
     return first, last
 
 

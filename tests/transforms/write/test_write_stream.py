@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import apache_beam as beam
@@ -9,6 +10,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.test_pipeline import TestPipeline
 from apache_beam.testing.test_stream import TestStream
 
+import transforms.write.stage as write_stage
 from tests.rows import assert_sound, read_rows
 from tests.transforms.write.make_items import fetch, reject, run_at, tagged
 from transforms.dedupe.state import NEWEST, StateLocation, open_state
@@ -80,6 +82,17 @@ def test_a_duplicate_waits_for_the_page_that_it_is_one_of(tmp_path: Path) -> Non
     duplicate = Alias(page.article.entry.url_key, "v0", "", "duplicate")
     stream(tmp_path, [duplicate, Tally("fetch", "duplicate", 1)])
     assert not any(manifest.aliases for manifest in read_manifests(str(tmp_path)))
-    stream(tmp_path / "both", [duplicate, Tally("fetch", "duplicate", 1)], [page])
-    (with_alias,) = [manifest for manifest in read_manifests(str(tmp_path / "both")) if manifest.aliases]
-    assert with_alias.items["new"] == 1
+
+
+def test_it_is_committed_with_that_page(tmp_path: Path) -> None:
+    made, settings = tagged(), WriteSettings(str(tmp_path))
+    committer = write_stage._CommitPane(settings, RUN)  # one instance, as a worker has
+    duplicate = Alias(made.article.entry.url_key, "v0", "", "duplicate")
+    rows = list(_made_rows(settings, made))
+    for pane in ([duplicate, Tally("fetch", "duplicate", 1)], rows):
+        list(committer.process((0, pane)))
+    assert [len(manifest.aliases) for manifest in read_manifests(str(tmp_path))] == [0, 1]
+
+
+def _made_rows(settings: WriteSettings, made: TaggedArticle) -> Iterator[object]:
+    yield from write_stage._MakeRows(settings, RUN).process(made)
