@@ -22,7 +22,7 @@ run: $(READY) ## Run the shipped configuration: seeds/ into out/, offline
 	$(BIN)/newsbeam run -c configs/newsbeam.yaml
 
 test: $(READY) ## Run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2
 
 fmt: $(READY) ## Format the code
 	$(BIN)/ruff format .

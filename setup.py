@@ -60,6 +60,9 @@ setup(
             "polars>=1.30,<3",
             "pytest>=9,<10",
             "pytest-timeout>=2.4,<3",
+            "pytest-xdist>=3.8,<4",
+            # A peer in bench/fetch.py.
+            "requests>=2.34,<3",
             "ruff>=0.14,<0.18",
             "trustme>=1.2,<2",
             "types-PyYAML",

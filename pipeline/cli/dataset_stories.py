@@ -23,7 +23,7 @@ def add_to(below: Commands) -> None:
     add_dataset(parser)
     parser.add_argument("--days", type=whole_number, default=3, metavar="N", help="days before today to look at (3)")
     parser.add_argument("--now", type=moment, metavar="TIME", help="the clock that days are counted from")
-    parser.add_argument("--wait", action="store_true", help="wait while another command writes to the dataset")
+    parser.add_argument("--wait", action="store_true", help="wait if the dataset is busy, instead of exit 4")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -33,25 +33,16 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ConfigError: If there is no dataset.
     """
-    from pathlib import Path
+    from pipeline.dataset.opening import dataset_root, locked, plural  # heavy: pydantic
 
-    from pipeline.cli.output import shown_path
-    from pipeline.config.load import load_config
-    from pipeline.errors import ConfigError
-    from transforms.write.lock import acquire
-
-    root = load_config(args.config, vars(args)).dataset
-    if not (Path(root) / "_meta").is_dir():
-        shown = shown_path(root)
-        raise ConfigError(f"{shown}: no dataset there; make one with newsbeam run -d {shown}, or name one with -d")
-    with acquire(root, wait=args.wait):
+    with locked(dataset_root(args), args.wait) as storage:
         from pipeline.dataset.stories import run_stories  # Beam: after the lock, which may be busy
 
-        found = run_stories(root, args.days, args.now)
+        found = run_stories(storage.root, args.days, args.now)
     if args.json:
         out(json.dumps(found._asdict()))
         return 0
-    out(f"{found.articles:,} articles tell {found.stories:,} stories; {found.copies:,} are copies")
-    new = f"{found.new:,} articles grouped for the first time, {found.linked:,} stories linked to an earlier one"
-    out(new if found.run_id else "nothing new since the last time")
+    out(f"{plural(found.articles, 'article')}, {found.stories:,} stories, {found.copies:,} are copies of another")
+    news = f"{found.new:,} grouped for the first time, {found.linked:,} stories linked to an earlier one"
+    out(news if found.run_id else "nothing new since the last time")
     return 0

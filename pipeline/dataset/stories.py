@@ -12,7 +12,6 @@ from pipeline.launch import new_run, run_pipeline, versions
 from pipeline.options import DIRECT_RUNNER
 from transforms.stories.read import first_day, read_grouped, read_window
 from transforms.stories.stage import GroupStories, StorySettings
-from transforms.write.commit import recover
 from transforms.write.manifest import read_manifest
 from transforms.write.storage import storage_of
 
@@ -40,7 +39,7 @@ class Stories(NamedTuple):
 
 
 def run_stories(root: str, days: int = DAYS, now: datetime | None = None, beam_flags: tuple[str, ...] = ()) -> Stories:
-    """Groups the articles of the last days and commits what is new. The caller holds the lock of the dataset.
+    """Groups the articles of the last days and commits what is new. The caller holds the lock and has recovered.
 
     Args:
         root: The dataset.
@@ -51,7 +50,6 @@ def run_stories(root: str, days: int = DAYS, now: datetime | None = None, beam_f
     Raises:
         DatasetError: If the dataset cannot be read or written.
     """
-    recover(root)
     run = new_run(now)
     since = first_day(run.started_at, days)
     facts = {"versions": versions(), "inputs": {"days": days}}

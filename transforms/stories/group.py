@@ -6,7 +6,7 @@ comes to light later joins it. Only when two stories prove to be one are the art
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -64,15 +64,21 @@ def group(
     linked = {label: story_of[component] for component, found in labels.items() for label in found}
     linked = {label: story_id for label, story_id in linked.items() if label != story_id}
     stories = [story_of[component] for component in components[: len(article_ids)]]
-    best = _best(copies)
+    best = _best(copy for copy in copies if components[copy.first] == components[copy.second])
     as_of = max([now, *(row.as_of + timedelta(microseconds=1) for row in grouped.values())])
     rows = []
     for number, (article_id, story_id) in enumerate(zip(article_ids, stories, strict=True)):
         if article_id not in grouped or grouped[article_id].story_id != story_id:
-            rows.append(_row(article_ids, number, story_id, best.get(number), as_of))
+            found = best.get(number)
+            if article_id == story_id:
+                rows.append(_row(article_id, story_id, None, 1.0, as_of))
+            elif found is None:  # joined by its rows alone
+                rows.append(_row(article_id, story_id, story_id, 0.0, as_of))
+            else:
+                rows.append(_row(article_id, story_id, article_ids[found.number], 1.0 - found.difference, as_of))
     # A leader that is too old to be looked at tells of all its articles where they are now.
     told = {row["article_id"] for row in rows}
-    rows += [_link(label, story_id, as_of) for label, story_id in sorted(linked.items()) if label not in told]
+    rows += [_row(label, story, story, 0.0, as_of) for label, story in sorted(linked.items()) if label not in told]
     return Grouping(
         rows,
         articles=len(article_ids),
@@ -109,7 +115,7 @@ class _Best(NamedTuple):
     number: int
 
 
-def _best(copies: Sequence[Copy]) -> dict[int, _Best]:
+def _best(copies: Iterable[Copy]) -> dict[int, _Best]:
     """The copy that each article resembles most."""
     best: dict[int, _Best] = {}
     for copy in copies:
@@ -119,17 +125,11 @@ def _best(copies: Sequence[Copy]) -> dict[int, _Best]:
     return best
 
 
-def _row(article_ids: Sequence[str], number: int, story_id: str, best: _Best | None, as_of: datetime) -> Row:
-    leads = best is None or article_ids[number] == story_id
+def _row(article_id: str, story_id: str, of: str | None, similarity: float, as_of: datetime) -> Row:
     return {
-        "article_id": article_ids[number],
+        "article_id": article_id,
         "story_id": story_id,
-        "duplicate_of": None if best is None or leads else article_ids[best.number],
-        "similarity": 1.0 if best is None or leads else 1.0 - best.difference,
+        "duplicate_of": of,
+        "similarity": similarity,
         "as_of": as_of,
     }
-
-
-def _link(label: str, story_id: str, as_of: datetime) -> Row:
-    """The two were not compared with each other, so nothing is said of their similarity."""
-    return {"article_id": label, "story_id": story_id, "duplicate_of": story_id, "similarity": 0.0, "as_of": as_of}

@@ -14,7 +14,10 @@ TABLE_MEANING = {
     "article_topics": "A row an article revision and topic at level relevant or primary, with the evidence in short.",
     "rejects": "A row a refusal: what was announced or given but did not become an article, and why.",
     "fetches": "A row an HTTP exchange: polls of feeds, pages, robots.txt; also pages that were put off.",
-    "stories": "A row an article that was grouped with others: copies and edited copies of one story.",
+    "stories": (
+        "A row an article that `newsbeam dataset stories` has grouped; copies, edited ones too, share a story_id."
+        " Of several rows the newest counts: the view `stories` has it."
+    ),
 }
 _SORTED_BY = {
     "articles": "first topic (articles without one last), domain, fetched_at, article_id",

@@ -37,15 +37,31 @@ CREATE OR REPLACE VIEW {table}_latest AS
 """
 
 _STORIES = """\
--- The newest grouping of each article, with what names it.
+-- The story of each article, with what names the article. The newest row counts; a story that was found to be an
+-- earlier one is that one, which the newest row of its leader says.
 CREATE OR REPLACE VIEW stories AS
-  SELECT s.*, a.title, a.domain, a.url, a.published_at
-  FROM (SELECT * FROM stories_all QUALIFY row_number() OVER (PARTITION BY article_id ORDER BY as_of DESC) = 1) AS s
+  WITH RECURSIVE newest AS (
+    SELECT * FROM stories_all QUALIFY row_number() OVER (PARTITION BY article_id ORDER BY as_of DESC) = 1
+  ), links AS (
+    SELECT DISTINCT l.article_id AS was, l.story_id AS is_now
+    FROM newest AS l JOIN newest AS m ON m.story_id = l.article_id
+    WHERE l.story_id <> l.article_id
+  ), followed AS (
+    SELECT was, is_now, 1 AS steps FROM links
+    UNION ALL
+    SELECT f.was, l.is_now, f.steps + 1 FROM followed AS f JOIN links AS l ON l.was = f.is_now WHERE f.steps < 100
+  ), moved AS (
+    SELECT was, arg_max(is_now, steps) AS is_now FROM followed GROUP BY was
+  )
+  SELECT n.* REPLACE (coalesce(m.is_now, n.story_id) AS story_id), a.title, a.domain, a.url, a.published_at
+  FROM newest AS n
+  LEFT JOIN moved AS m ON m.was = n.story_id
   LEFT JOIN articles_latest AS a USING (article_id);
 """
 
 _TOPIC_DAILY = """\
--- Articles a topic and day of publication (of fetching, if that is not known); copies of one text count once.
+-- Articles a topic and day of publication (of fetching, if that is not known); copies of one text, and of one story
+-- where `newsbeam dataset stories` has run, count once.
 CREATE OR REPLACE VIEW topic_daily AS
   SELECT
     newsbeam_day(coalesce(t.published_at, t.fetched_at)) AS day,
@@ -53,9 +69,11 @@ CREATE OR REPLACE VIEW topic_daily AS
     count(*) AS articles,
     count(*) FILTER (t.level = 'primary') AS primary_articles,
     count(DISTINCT a.text_fingerprint) AS distinct_texts,
+    count(DISTINCT coalesce(s.story_id, t.article_id)) AS stories,
     count(DISTINCT t.domain) AS domains
   FROM article_topics_latest AS t
   JOIN articles_latest AS a USING (article_id)
+  LEFT JOIN stories AS s USING (article_id)
   GROUP BY ALL
   ORDER BY day DESC, articles DESC, topic;
 """
