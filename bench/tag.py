@@ -1,6 +1,6 @@
 """How fast tagging is beside spaCy's tokenizer and PhraseMatcher with the same terms, in one run.
 
-    python bench/tag.py [--words 1000000] [--own-text]
+    python bench/tag.py [--words 200000] [--own-text]
 
 Prints million words a second, the ratio and memory. Text: articles of the evaluation pack if it is there,
 else (or with --own-text) made here. Ends with 1 below: matching 10 times, the whole stage 4 times,
@@ -38,7 +38,7 @@ from transforms.text import word_count  # noqa: E402
 
 RATIOS = {"matching": 10.0, "whole stage": 4.0, "matching, 10,000 terms": 5.0}
 ENGLISH = frozenset(("en",))
-ROUNDS = 3
+ROUNDS = 5
 MANY_TERMS = 10_000
 
 _SYLLABLES = """
@@ -186,7 +186,7 @@ def measure(texts: Sequence[str], taxonomy: Taxonomy, tagger: Tagger, kind: str)
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Tagging against spaCy's tokenizer and PhraseMatcher.")
-    parser.add_argument("--words", type=int, default=400_000)
+    parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--own-text", action="store_true", help="do not look for the evaluation pack")
     options = parser.parse_args()
     taxonomy = load_taxonomy([ROOT / "configs" / "topics.yaml"])

@@ -10,7 +10,7 @@ boot=$("$here/prism/build.sh" "$python")/boot
 # Without these boot makes a venv of its own, in which Beam is not installed.
 PATH=$(dirname "$python"):$PATH
 export PATH RUN_PYTHON_SDK_IN_DEFAULT_ENVIRONMENT=1 PYTHONPATH="$(dirname "$here")${PYTHONPATH:+:$PYTHONPATH}"
-folder=$(mktemp -d)  # the default is shared by all workers of a machine
+folder=$(mktemp -d "${TMPDIR:-/tmp}/newsbeam-worker.XXXXXX")  # the default is shared by all workers of a machine
 if [ -n "${NEWSBEAM_WORKERS:-}" ]; then
   mkdir -p "$NEWSBEAM_WORKERS"
   touch "$NEWSBEAM_WORKERS/$$"

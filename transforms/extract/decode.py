@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from transforms.decoding import decode, known_encoding
 
-PAGE_LIMIT_BYTES = 5 * 1024 * 1024
+PAGE_LIMIT_BYTES = 3 * 1024 * 1024
 SCRIPT_STATE_LIMIT_BYTES = 10 * 1024 * 1024
 STRUCTURED_DATA_LIMIT_BYTES = 2 * 1024 * 1024
 _INLINE_DATA_MIN_BYTES = 1024

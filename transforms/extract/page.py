@@ -15,6 +15,7 @@ from transforms.extract.jsonld import Graph, read_blocks
 # libxml2 refuses a document type with a slash in it and a self-closing root.
 _FAULTY_DOCTYPE = re.compile(rb"^\s*<\s*!\s*doctype[^>]*/[^<>]*>", re.IGNORECASE)
 _FAULTY_ROOT = re.compile(rb"(<html[^>]{0,1000}?)\s*/>", re.IGNORECASE)
+_WRAPPERS = re.compile(rb"</?(?:div|span|section|font|center|b|i|em|strong|small)\b[^<>]*>", re.IGNORECASE)
 _ITEM_PROPERTIES = etree.XPath("//*[@itemprop]")
 _META_KEYS = ("property", "name", "itemprop", "http-equiv")
 _TAG_LIMIT = 200
@@ -27,7 +28,7 @@ _KICKER_MARKS = (
 
 # Plain elements for every tag: lxml.html's own look-up asks Python code for each of them.
 _PARSER = etree.HTMLParser(
-    encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, default_doctype=False, huge_tree=True
+    encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, default_doctype=False
 )
 _PARSER.set_element_class_lookup(etree.ElementDefaultClassLookup(element=HtmlElement))
 
@@ -92,11 +93,19 @@ def parse_tree(html: bytes) -> HtmlElement | None:
         html = _FAULTY_DOCTYPE.sub(b"", html, count=1)
     if _FAULTY_ROOT.search(start):
         html = _FAULTY_ROOT.sub(rb"\1>", html, count=1)
+    tree, is_too_deep = _parse(html)
+    if is_too_deep:
+        # libxml2 drops what lies deeper than 256 elements, and extraction walks such towers for minutes.
+        tree, _ = _parse(_WRAPPERS.sub(b" ", html))
+    return tree if tree is not None and len(tree) else None
+
+
+def _parse(html: bytes) -> tuple[HtmlElement | None, bool]:
     try:
         tree = etree.fromstring(html, parser=_PARSER)
     except (etree.LxmlError, ValueError):
-        return None
-    return tree if tree is not None and len(tree) else None
+        tree = None
+    return tree, any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in _PARSER.error_log)
 
 
 def read_page(tree: HtmlElement) -> Page:

@@ -30,6 +30,7 @@ CHILD_PAGES = 2000
 FAILED_STARTS_LIMIT = 3
 _START_LIMIT_S = 60.0
 _ALARM_FACTOR = 2.0
+_EXIT_GRACE_S = 2.0  # between the end of a connection and the end of its process, whose exit code tells why
 _EXTRACT = "transforms.extract.article:extract"
 
 Result = Extraction | Reject
@@ -101,9 +102,11 @@ class _Child:
 
         return worker.receive_frame(self.channel, set_remaining_time)
 
-    def end(self) -> int:
-        """Kills the process if it still runs and returns its exit code."""
+    def end(self, grace_s: float = 0.0) -> int:
+        """Kills the process if it still runs after the grace and returns its exit code."""
         self.channel.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.process.wait(grace_s)
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         return self.process.wait()
@@ -195,7 +198,7 @@ class ExtractPool:
             if child.wait_until_ready():
                 self._failed_starts = 0
                 return child
-            code = self._drop(child)
+            code = self._drop(child, _EXIT_GRACE_S)
             with self._lock:
                 self._failed_starts += 1
                 self._last_start = f"exit code {code}"
@@ -206,8 +209,8 @@ class ExtractPool:
             f"try: {sys.executable} -c 'import {self.settings.function.partition(':')[0]}'"
         )
 
-    def _drop(self, child: _Child) -> int:
-        code = child.end()
+    def _drop(self, child: _Child, grace_s: float = 0.0) -> int:
+        code = child.end(grace_s)
         self._children.discard(child)
         return code
 
@@ -219,7 +222,7 @@ class ExtractPool:
             self._drop(child)
             return refuse(document, "timeout", f"not done after {limit_s:g} s"), None
         except (EOFError, OSError):
-            code = self._drop(child)
+            code = self._drop(child, _EXIT_GRACE_S)
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return refuse(document, "crash", f"its process died: {how}"), None
         if answer.startswith(worker.DONE):

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
+from lxml import etree
+
 from transforms import urls
 from transforms.dates import ParsedDate, parse_date
 from transforms.extract.jsonld import Node
@@ -22,6 +24,10 @@ _FEED_TOLERANCE = timedelta(hours=48)
 # Two spellings of one moment that differ only in their zone lie at most this far apart.
 _ZONE_SPAN = timedelta(hours=26)
 _RAW_LIMIT_CHARS = 200
+_SEARCH_LIMIT_ELEMENTS = 10_000  # pages have a tenth of that; the search takes up to a millisecond for each
+_SEARCH_LIMIT_CHARS = 500_000
+_TEXT_LENGTH = etree.XPath("string-length(.)")
+_ELEMENT_COUNT = etree.XPath("count(//*)")
 # Measured on pages of known date: these meta tags name the publication; the others often something else.
 _TRUSTED_META = ("article:published_time", "datepublished", "og:article:published_time", "article:published")
 _OTHER_META = (
@@ -187,6 +193,8 @@ def _most_exact(candidates: list[_Candidate]) -> _Candidate:
 def _search(page: Page, url: str | None, fetched_at: datetime) -> _Candidate | None:
     from htmldate import find_date  # loads dateparser, which few pages need
 
+    if _ELEMENT_COUNT(page.tree) > _SEARCH_LIMIT_ELEMENTS or _TEXT_LENGTH(page.tree) > _SEARCH_LIMIT_CHARS:
+        return None
     latest = fetched_at.date().isoformat()
     try:
         found = find_date(page.tree, extensive_search=True, original_date=True, url=url, max_date=latest)

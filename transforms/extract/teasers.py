@@ -52,7 +52,12 @@ def _may_be_teaser(link: HtmlElement, text: str) -> bool:
         return above is not None and (
             above.tag == "p" or above.tag in _INLINE_TAGS or bool(above.text and LEAD_IN.match(above.text))
         )
-    return len(parent) == 1 and (above := parent.getparent()) is not None and above.tag == "p"
+    above = parent.getparent()
+    return _is_alone(link) and above is not None and above.tag == "p"
+
+
+def _is_alone(element: HtmlElement) -> bool:
+    return element.getnext() is None and element.getprevious() is None
 
 
 def _drop_single_link(link: HtmlElement, text: str, dropped: list[str]) -> None:
@@ -60,9 +65,13 @@ def _drop_single_link(link: HtmlElement, text: str, dropped: list[str]) -> None:
     if block is None:
         return
     whole = text_of(block)
-    if is_capitals(text) or LEAD_IN.match(whole) or block.tag == "p" or (len(block) == 1 and block[0].tag == "p"):
+    if is_capitals(text) or LEAD_IN.match(whole) or block.tag == "p" or _is_around_paragraph(block):
         dropped.append(whole)
         remove(block)
+
+
+def _is_around_paragraph(block: HtmlElement) -> bool:
+    return len(block) > 0 and block[0].tag == "p" and _is_alone(block[0])
 
 
 def _link_block(link: HtmlElement, text: str) -> HtmlElement | None:

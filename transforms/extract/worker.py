@@ -19,6 +19,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from transforms import language
+
 READY = b"ready"
 OUT_OF_MEMORY = b"memory"
 FAILED = b"failed"
@@ -84,6 +86,12 @@ def quiet_libraries() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
+def warm_up() -> None:
+    """Loads what is loaded on first use (the HTML libraries, the language model), so that no page pays for it."""
+    importlib.import_module("transforms.extract.pages")
+    language.detect("The ferry across the bay was late again this morning because of fog.")
+
+
 def _limit_memory(memory_bytes: int) -> None:
     import resource  # POSIX only, as the whole module
 
@@ -131,6 +139,7 @@ def main(arguments: list[str]) -> None:
     quiet_libraries()
     _limit_memory(int(memory_bytes))
     function = load_function(path)
+    warm_up()
     try:
         send_frame(channel, READY)
         _serve(channel, function, float(alarm_s), int(parent_id))

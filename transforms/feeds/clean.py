@@ -27,6 +27,9 @@ _MARKS = (
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']\s*([\w.:-]{1,40})", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
+# Letters and signs that bytes of Windows-1252 stand for and bytes of its Central European and Turkish kin do not.
+_SURELY_WESTERN = re.compile("[\x00-\x7f\u00a0áàâäãÁÀÂÄéèêëÉÈÊËíîïÍÎóôöÓÔÖúùüÚÜçÇñÑß‘’“”„–—…«»°•·€]*")
+_LETTER_RUN = re.compile("[À-ÿ]{3}")
 _LOW = bytes(range(128))
 WINDOWS_CHARACTERS = {
     code: bytes([code]).decode("cp1252").encode("utf-8")
@@ -106,8 +109,7 @@ def _to_utf8(body: bytes, content_type: str, warnings: list[str]) -> bytes:
         return body
     text = _by_declaration(body, names, warnings)
     if text is None:
-        guess = decoding.decode(_sample(body))
-        name = guess[1] if guess else "cp1252"
+        name = _guessed_encoding(_sample(body))
         text = body.decode(name, "replace")
         warnings.append(f"encoding_guessed:{name}")
     return text.encode("utf-8", "replace")
@@ -165,6 +167,14 @@ def _by_declaration(body: bytes, names: list[str], warnings: list[str]) -> str |
                 warnings.append("bad_bytes_replaced")
             return text
     return None
+
+
+def _guessed_encoding(sample: bytes) -> str:
+    western = sample.decode("cp1252", "replace")
+    if _SURELY_WESTERN.fullmatch(western) and not _LETTER_RUN.search(western):
+        return "cp1252"  # without the language model, which takes most of a second to load
+    guess = decoding.decode(sample)
+    return guess[1] if guess else "cp1252"
 
 
 def _sample(body: bytes) -> bytes:

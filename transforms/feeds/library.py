@@ -29,9 +29,10 @@ def read_with_feedparser(root: etree._Element, kind: str) -> RawFeed | None:
     if sum(1 for _ in root.iter()) > TAG_LIMIT:
         return None
     for element in root.iter():
-        if not _is_address(element):
-            element.text = _unless_long(element.text)
-        element.tail = _unless_long(element.tail)
+        if _is_long(element.text) and not _is_address(element):
+            element.text = None
+        if _is_long(element.tail):
+            element.tail = None
     data = etree.tostring(root, encoding="utf-8", xml_declaration=True)
     try:
         parsed = feedparser.parse(
@@ -53,13 +54,13 @@ def read_with_feedparser(root: etree._Element, kind: str) -> RawFeed | None:
     )
 
 
-def _unless_long(text: str | None) -> str | None:
-    """Leaves out texts that cost feedparser much time, and that we have read already.
+def _is_long(text: str | None) -> bool:
+    """Tells which texts are left out because they cost feedparser much time; we have read them already.
 
     Its search for mail addresses takes time in the square of the length (feedparser pull request 580), and
     long bodies come to it in thousands of pieces.
     """
-    return None if text and len(text) > _TEXT_LENGTH_LIMIT else text
+    return text is not None and len(text) > _TEXT_LENGTH_LIMIT
 
 
 def _is_address(element: etree._Element) -> bool:

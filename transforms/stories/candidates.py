@@ -24,7 +24,7 @@ Numbers = npt.NDArray[np.int64]
 SKETCH_WORDS = 3
 SKETCH_SIZE = 64
 NEIGHBOURS = 6  # that a text meets after it, of those with the same hash
-MIN_MEETINGS = 2
+MIN_MEETINGS = 3
 MAX_CANDIDATES = 16  # that a text has before it, those met most often
 BATCH_TEXTS = 4_000
 

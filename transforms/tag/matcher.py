@@ -103,7 +103,7 @@ class FieldHits:
 
     def contexts(self, phrases: frozenset[int]) -> list[Span]:
         """Returns where context phrases stand, in order; not in addresses, boilerplate or the wrong case."""
-        present = phrases & self._candidates.keys()
+        present = [phrase for phrase in self._candidates if phrase in phrases]
         return sorted(span for phrase in present for span in self._context(phrase))
 
     def _context(self, phrase: int) -> list[Span]:

@@ -24,6 +24,8 @@ def test_unicode_encodings_are_known_without_being_told(encoding: str, before: s
         ("windows-1251", "Новая школа открылась в порту после долгих лет ожидания"),
         ("shift_jis", "港の新しい学校が長い年月を経て開校しました。詳細は後ほど"),
         ("big5", "港口的新學校經過多年等待終於開學了，居民感到非常高興"),
+        ("windows-1250", "Příští týden začne v přístavu nová škola, řekl starosta města po dlouhém jednání"),
+        ("windows-1250", "Władze miasta zdecydowały wczoraj, że szkoła w porcie zostanie otwarta już wkrótce"),
         ("windows-1252", "L’école du port a ouvert ses portes après des années d’attente, très fière"),
     ],
 )
