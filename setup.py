@@ -36,6 +36,7 @@ setup(
         "htmldate>=1.11,<2",
         "courlan>=1.4,<2",
         "tld>=0.13,<1",
+        "tzdata>=2025.1",
         "idna>=3.7,<4",
         "resiliparse>=2.0,<3",
         "ahocorasick_rs>=1.0.3,<2",

@@ -70,7 +70,8 @@ def own_texts(words: int, seed: int = 1) -> list[str]:
     weights = [1 / (rank + 10) for rank in range(len(vocabulary))]
     texts = []
     for _ in range(words // 400):
-        is_topical = chance.random() < 0.33
+        # Most articles on a topic have one.
+        theme = chance.sample(_TOPICAL, chance.choice((1, 1, 2))) if chance.random() < 0.33 else []
         sentences = []
         for _ in range(20):
             content = chance.choices(vocabulary, weights, k=10)
@@ -78,7 +79,7 @@ def own_texts(words: int, seed: int = 1) -> list[str]:
             sentence = " ".join(word for pair in zip(small, content, strict=True) for word in pair)
             name = chance.choice(vocabulary).title()
             said = f", {name} said on {chance.randint(1, 28)} May" if chance.random() < 0.5 else f" (${name}’s “plan”)"
-            extra = f" and {chance.choice(_TOPICAL)}" if is_topical and chance.random() < 0.3 else ""
+            extra = f" and {chance.choice(theme)}" if theme and chance.random() < 0.3 else ""
             sentences.append(f"{sentence.capitalize()}{extra}{said}.")
         texts.append("\n".join(" ".join(sentences[start : start + 4]) for start in range(0, 20, 4)))
     return texts

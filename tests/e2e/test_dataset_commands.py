@@ -6,8 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +13,7 @@ from tests.program import ROOT, items_of, newsbeam, page, rss, run_json, story
 from tests.rows import read_rows
 from tests.servers import Answer, NewsServer
 from transforms.schema import TABLES
+from transforms.write.lock import acquire
 
 TOPICS = """
 id: vale
@@ -23,6 +22,7 @@ default_language: en
 topics:
   - id: marsh
     terms: [marsh, marshes]
+    thresholds: {mention: 0.1, relevant: 0.2, primary: 9}
 """
 
 
@@ -146,7 +146,7 @@ def test_a_refused_page_comes_in_by_replay_and_only_once(tmp_path):
         gone, lost = server.url("/gone"), server.url("/lost")
         server.routes["/feed.xml"] = rss([gone, lost])
         words = ["--feeds", server.url("/feed.xml"), "-d", root, "--allow-loopback", "--host-gap", "0s"]
-        assert items_of(run_json(*words, "--max-age", "0")) == {"in": 2, "rejected": 2}
+        assert items_of(run_json(*words, "--max-age", "9000d")) == {"in": 2, "rejected": 2}
         server.routes["/gone"] = Answer(body=page(4))
         assert items_of(run_json(*words, "--due-now")) == {"in": 2, "known": 2}, "a final refusal is final"
 
@@ -196,17 +196,10 @@ def test_no_dataset_no_traceback_and_no_folder(tmp_path):
 
 
 def test_a_busy_dataset_is_exit_4(root):
-    hold = "import sys, time; from transforms.write.lock import acquire; acquire(sys.argv[1]); print(flush=True); time.sleep(60)"
-    holder = subprocess.Popen([sys.executable, "-c", hold, str(root)], cwd=ROOT, stdout=subprocess.PIPE)
-    try:
-        assert holder.stdout
-        holder.stdout.readline()
+    with acquire(str(root)):
         for command in ("verify", "compact"):
             told = dataset(command, root, check=False)
             assert (told.returncode, told.stderr.count("\n")) == (4, 1)
-    finally:
-        holder.kill()
-        holder.wait()
 
 
 def test_killed_in_the_middle_of_a_compaction(root):
@@ -235,11 +228,7 @@ def test_killed_in_the_middle_of_a_compaction(root):
     assert dataset("verify", root).stdout.startswith("clean: ")
 
 
-def test_the_help_comes_at_once():
-    started = time.monotonic()
+def test_the_flags_are_read_without_anything_heavy():
     code = "import sys\nfrom pipeline.cli.parser import build_parser\nbuild_parser()\nprint(sorted(sys.modules))"
     modules = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout
-    assert "'pyarrow'" not in modules
-    assert "'apache_beam'" not in modules
-    assert time.monotonic() - started < 30
-    assert Path(ROOT / "pipeline/cli/dataset_flags.py").exists()
+    assert not [name for name in ("pyarrow", "apache_beam", "pydantic") if f"'{name}'" in modules]

@@ -24,9 +24,10 @@ Numbers = npt.NDArray[np.int64]
 SKETCH_WORDS = 3
 SKETCH_SIZE = 64
 NEIGHBOURS = 6  # that a text meets after it, of those with the same hash
-MIN_MEETINGS = 3
+MIN_MEETINGS = 4
 MAX_CANDIDATES = 16  # that a text has before it, those met most often
 BATCH_TEXTS = 4_000
+MOST_NEEDED_MEETINGS = 12
 
 
 class Meetings(NamedTuple):
@@ -90,19 +91,37 @@ def _counted(first: Numbers, second: Numbers, times: Numbers | None) -> Meetings
     return Meetings(first[starts], second[starts], sums.astype(np.int64))
 
 
-def batches(pairs: Meetings) -> tuple[Numbers, Numbers]:
-    """Cuts the texts that have candidates into batches that can be compared apart from each other.
+class Batches(NamedTuple):
+    """Texts cut into batches that can be compared apart from each other.
 
-    Texts that are joined by candidates, over however many others, are in one batch; so a batch may be larger
-    than ``BATCH_TEXTS``, and small groups share one.
-
-    Returns:
-        The texts, ascending, and the batch of each.
+    Attributes:
+        texts: Those that have candidates, ascending.
+        batch: The batch of each.
+        pairs: The candidates.
     """
-    texts, places = np.unique(np.concatenate([pairs.first, pairs.second]), return_inverse=True)
-    groups = Groups(texts.size)
-    for a, b in zip(places[: pairs.first.size].tolist(), places[pairs.first.size :].tolist(), strict=True):
-        groups.join(a, b)
-    _, group, sizes = np.unique(groups.roots(), return_inverse=True, return_counts=True)
-    batch_of_group = (np.cumsum(sizes) - 1) // BATCH_TEXTS
-    return texts, batch_of_group[group].astype(np.int64)
+
+    texts: Numbers
+    batch: Numbers
+    pairs: Meetings
+
+
+def batches(pairs: Meetings) -> Batches:
+    """Cuts candidates into batches of about ``BATCH_TEXTS`` texts.
+
+    Texts that are joined by candidates, over however many others, are in one batch. Where that makes a batch too
+    large, the pairs that met least are dropped from it: chance pairs; copies meet more often.
+    """
+    needed = MIN_MEETINGS
+    while True:
+        texts, places = np.unique(np.concatenate([pairs.first, pairs.second]), return_inverse=True)
+        first = places[: pairs.first.size]
+        groups = Groups(texts.size)
+        for a, b in zip(first.tolist(), places[pairs.first.size :].tolist(), strict=True):
+            groups.join(a, b)
+        _, group, sizes = np.unique(groups.roots(), return_inverse=True, return_counts=True)
+        needed += 1
+        kept = (sizes[group[first]] <= BATCH_TEXTS) | (pairs.times >= needed)
+        if kept.all() or needed > MOST_NEEDED_MEETINGS:
+            batch_of_group = (np.cumsum(sizes) - 1) // BATCH_TEXTS
+            return Batches(texts, batch_of_group[group].astype(np.int64), pairs)
+        pairs = Meetings(*(column[kept] for column in pairs))

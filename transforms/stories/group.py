@@ -75,7 +75,9 @@ def group(
             elif found is None:  # joined by its rows alone
                 rows.append(_row(article_id, story_id, story_id, 0.0, as_of))
             else:
-                rows.append(_row(article_id, story_id, article_ids[found.number], round(1.0 - found.difference, 4), as_of))
+                rows.append(
+                    _row(article_id, story_id, article_ids[found.number], round(1.0 - found.difference, 4), as_of)
+                )
     # A leader that is too old to be looked at tells of all its articles where they are now.
     told = {row["article_id"] for row in rows}
     rows += [_row(label, story, story, 0.0, as_of) for label, story in sorted(linked.items()) if label not in told]

@@ -11,11 +11,10 @@ from datetime import date, datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transforms.stories.candidates import SKETCH_WORDS, Numbers, sketch
+from transforms.stories.candidates import MIN_MEETINGS, SKETCH_WORDS, Numbers, sketch
 from transforms.stories.compare import COMPARE_WORDS, Text
 from transforms.stories.shingles import Hashes, Shingler, folded_words, runs_of
 from transforms.write.storage import DatasetError, Storage
@@ -171,8 +170,7 @@ class TextReader:
     def sketch_of(self, row: Mapping[str, Any]) -> Hashes:
         """Returns the sketch of an article; empty if it has nothing to be compared by."""
         exact, words = self._words(row)
-        # Two hashes, since texts that meet but once are no candidates.
-        return _pair_of(exact) if exact else sketch(runs_of(words, SKETCH_WORDS))
+        return _hashes_of(exact) if exact else sketch(runs_of(words, SKETCH_WORDS))
 
     def text_of(self, row: Mapping[str, Any]) -> Text:
         """Returns what an article is compared by."""
@@ -213,9 +211,10 @@ def _hash_of(*texts: str) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") or 1
 
 
-def _pair_of(exact: int) -> Hashes:
-    pair: npt.NDArray[np.uint64] = np.array([exact, exact ^ 0xFFFFFFFF], dtype=np.uint64)
-    return pair
+def _hashes_of(exact: int) -> Hashes:
+    """As many hashes as texts must share to be candidates."""
+    hashes: Hashes = np.uint64(exact) ^ np.arange(MIN_MEETINGS, dtype=np.uint64)
+    return hashes
 
 
 def _files(storage: Storage, table: str, since: date) -> Iterator[str]:

@@ -118,21 +118,14 @@ def _meet(group: tuple[int, Iterable[SketchedPart]]) -> Meetings:
     return meetings(hashes, numbers)
 
 
-class _Places(NamedTuple):
-    """Which texts have candidates, ascending, and the batch of each."""
-
-    texts: Numbers
-    batches: Numbers
-
-
 def _choose(group: tuple[int, Iterable[Meetings]]) -> Iterator[Any]:
-    pairs = candidates(group[1])
-    places = _Places(*batches(pairs))
-    yield beam.pvalue.TaggedOutput("places", places)
-    batch_of_pair = places.batches[np.searchsorted(places.texts, pairs.first)]
+    chosen = batches(candidates(group[1]))
+    yield beam.pvalue.TaggedOutput("places", (chosen.texts, chosen.batch))
+    first, second, _ = chosen.pairs
+    batch_of_pair = chosen.batch[np.searchsorted(chosen.texts, first)]
     for batch in np.unique(batch_of_pair).tolist():
         kept = batch_of_pair == batch
-        yield batch, (pairs.first[kept], pairs.second[kept])
+        yield batch, (first[kept], second[kept])
 
 
 class _ReadCandidates(beam.DoFn):
@@ -144,16 +137,15 @@ class _ReadCandidates(beam.DoFn):
     def setup(self) -> None:
         self._reader = TextReader(storage_of(self._root))
 
-    def process(self, part: Part, places: Iterable[_Places]) -> Iterator[tuple[int, dict[int, Text]]]:
-        for chosen in places:
-            at = np.searchsorted(chosen.texts, part.numbers)
-            at[at == chosen.texts.size] = 0
-            kept = chosen.texts[at] == part.numbers if chosen.texts.size else np.zeros(part.numbers.size, dtype=bool)
+    def process(self, part: Part, places: Iterable[tuple[Numbers, Numbers]]) -> Iterator[tuple[int, dict[int, Text]]]:
+        for texts, batch in places:
+            kept = np.isin(part.numbers, texts)
             wanted = part._replace(rows=part.rows[kept], numbers=part.numbers[kept])
-            batch_of = dict(zip(wanted.numbers.tolist(), chosen.batches[at[kept]].tolist(), strict=True))
+            batches_of_wanted = batch[np.searchsorted(texts, wanted.numbers)].tolist()
             by_batch: dict[int, dict[int, Text]] = {}
-            for number, text in self._reader.texts(wanted) if batch_of else ():
-                by_batch.setdefault(batch_of[number], {})[number] = text
+            if batches_of_wanted:
+                for (number, text), of in zip(self._reader.texts(wanted), batches_of_wanted, strict=True):
+                    by_batch.setdefault(of, {})[number] = text
             yield from by_batch.items()
 
 
