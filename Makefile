@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHARED ?= ../shared
 
-.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-topics bench ci clean
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-topics eval-run runners flink-test crash ci clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,17 @@ eval-extract: $(READY) ## Extraction: text and metadata, beside other extractors
 
 eval-topics: $(READY) ## Topics: recall and precision on labelled sets
 	$(BIN)/python tests/eval/eval_topics.py
+
+runners: $(READY) ## Runners: Prism, embedded Flink and Spark give the rows of the in-process run (builds what is missing)
+	deploy/prism/build.sh $(BIN)/python && deploy/get_jars.sh flink && deploy/get_jars.sh spark
+	deploy/loopback_only.sh $(BIN)/python -m pytest -q tests/runners --deselect tests/runners/test_flink_cluster.py
+
+flink-test: $(READY) ## A stream on a real Flink cluster whose TaskManager is killed
+	deploy/prism/build.sh $(BIN)/python && deploy/get_jars.sh flink && deploy/get_jars.sh flink-cluster $(BIN)/python
+	deploy/loopback_only.sh $(BIN)/python -m pytest -q -s tests/runners/test_flink_cluster.py
+
+crash: $(READY) ## kill -9 at every step of a commit, then a rerun
+	$(BIN)/python -m pytest -q tests/crash tests/transforms/write/test_write_crash.py
 
 ci: lint types layers docs-check test eval ## All checks; what .ci/run calls
 

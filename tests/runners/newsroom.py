@@ -166,13 +166,19 @@ def count(room: Newsroom, root: Path) -> Count:
     return Count(room.published, len(shown), len(rows), len(newest), lost, stale, len(rows) - len(keys))
 
 
-def assert_adds_up(root: Path) -> None:
-    """Fails unless all commits of a stream together took in as many items as they say what became of."""
+def items_of_all(root: Path) -> dict[str, int]:
+    """Returns the items of all commits of a stream together; rows and the manifests' counts of them must agree."""
     manifests = [json.loads(path.read_bytes())["items"] for path in (root / "_runs").glob("*.json")]
     items = {name: sum(manifest[name] for manifest in manifests) for name in manifests[0]}
-    assert items["in"] == sum(number for name, number in items.items() if name != "in"), items
     rows = len(read_rows(root, "articles"))
     assert rows == items["new"] + items["revised"], (rows, items)
+    return items
+
+
+def assert_adds_up(root: Path) -> None:
+    """Fails unless all commits of a stream together took in as many items as they say what became of."""
+    items = items_of_all(root)
+    assert items["in"] == sum(number for name, number in items.items() if name != "in"), items
 
 
 def stream_words(room: Newsroom, root: Path, folder: Path, *flags: object) -> list[object]:

@@ -152,7 +152,8 @@ def read_tables(storage: Storage, manifest: Manifest, elsewhere: Iterable[str] =
 def _read_columns(storage: Storage, path: str, columns: list[str]) -> pa.Table:
     with storage.open(path) as file:
         try:
-            return pq.ParquetFile(file).read(columns=columns)
+            # In this thread: one of Arrow's that lets go of a Python file while the interpreter ends would abort it.
+            return pq.ParquetFile(file).read(columns=columns, use_threads=False)
         except (pa.ArrowException, OSError, KeyError) as error:
             full = storage.full_path(path)
             raise DatasetError(f"{full} is damaged ({error}); restore it from a backup", full) from error

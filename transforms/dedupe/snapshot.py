@@ -107,7 +107,7 @@ def from_file(source: IO[bytes]) -> State:
             if not about["rows"][name]:
                 state[name] = schema.empty_table()
                 continue
-            table = file.read_row_group(group, columns=schema.names).select(schema.names)
+            table = file.read_row_group(group, columns=schema.names, use_threads=False).select(schema.names)
             state[name] = table.cast(schema).combine_chunks()
             group += 1
             if table.num_rows != about["rows"][name]:

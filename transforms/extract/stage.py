@@ -14,6 +14,7 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import MIN_TIMESTAMP
 from apache_beam.utils.windowed_value import WindowedValue
 
+from transforms import meter
 from transforms.dedupe.state import StateLocation, open_state
 from transforms.extract import pool as pools
 from transforms.extract.article import extract, fallback_document, to_article
@@ -176,5 +177,6 @@ class _Extract(beam.DoFn):
             yield TaggedOutput(SIDE, WindowedValue(result, timestamp, (window,)))
         else:
             self._tally["passed"] += 1
+            meter.add("extracted")
             article = to_article(document, result, open_state(self._state).article_id_for)
             yield WindowedValue(article, timestamp, (window,))

@@ -83,7 +83,7 @@ def _keys_of(file: FileRecord, parquet: pq.ParquetFile) -> FileKeys | None:
     if names is None:
         return None
     columns = [*names, "topics"] if file.table == "articles" else list(names)
-    rows = parquet.read(columns=columns).to_pydict()
+    rows = parquet.read(columns=columns, use_threads=False).to_pydict()
     keys = [key_of(*map(str, values)) for values in zip(*(rows[name] for name in names), strict=True)]
     by_topic: dict[str, list[int]] = {}
     for key, topics in zip(keys, rows.get("topics", ()), strict=False):

@@ -46,7 +46,8 @@ def changed_tags(contents: Contents, old: Tagger, new: Tagger) -> Iterator[Chang
     articles = without_text = 0
     for file in contents.files("articles"):
         with contents.storage.open(file.path) as source:
-            for batch in pq.ParquetFile(source).iter_batches(batch_size=1_000, columns=list(_COLUMNS)):
+            batches = pq.ParquetFile(source).iter_batches(batch_size=1_000, columns=list(_COLUMNS), use_threads=False)
+            for batch in batches:
                 for row in batch.to_pylist():
                     if newest[row["article_id"]] != row["revision"]:
                         continue

@@ -30,7 +30,8 @@ def read_table(storage: Storage, path: str, table: str, columns: Sequence[str] |
     """
     with storage.open(path) as file:
         try:
-            found = pq.ParquetFile(file).read(columns=None if columns is None else list(columns))
+            # In this thread: one of Arrow's that lets go of a Python file while the interpreter ends would abort it.
+            found = pq.ParquetFile(file).read(columns=None if columns is None else list(columns), use_threads=False)
             names = TABLES[table].names if columns is None else list(columns)
             schema = pa.schema([TABLES[table].field(name) for name in names], metadata=TABLES[table].metadata)
             return found.select(names).cast(schema)

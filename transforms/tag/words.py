@@ -37,12 +37,13 @@ class Words:
         """Tells whether a text has at most ``limit`` tokens; spaCy is asked only if it is not plain anyway."""
         if len(text) <= limit:
             return True
-        if len(text.split(None, limit + 1)) > limit:
-            return False
+        chunks = text.split(None, limit + 1)
+        if len(chunks) > limit or not chunks:
+            return not chunks
         with self._lock:
-            doc = self._pipeline(language, text[0]).make_doc(text)
-            words = sum(not token.is_space for token in doc)
-        return words <= limit
+            # Blanks closed up: spaCy makes tokens of longer ones.
+            tokens = len(self._pipeline(language, chunks[0][0]).make_doc(" ".join(chunks)))
+        return tokens <= limit
 
     def snippet(self, text: str, start: int, end: int, language: str | None) -> str:
         """Returns the sentence around a hit, blanks closed up; a long one is cut at blanks and marked with ``…``."""

@@ -166,9 +166,10 @@ def end(number, frame):
 signal.signal(signal.SIGINT, end)
 signal.signal(signal.SIGTERM, end)
 pool = pools.acquire_pool(pools.PoolSettings(2, timeout_s=2.0, function={function!r}))
-pool.submit(page_document(article_html())).result()
+for future in [pool.submit(page_document(article_html())) for _ in range(4)]:
+    future.result()
 pool.submit(page_document(article_html(), {{"title": "hang in C"}}))
-idle = pool.submit(page_document(article_html())).result()
+time.sleep(0.5)
 print(*[child.process.pid for child in pool._children], flush=True)
 time.sleep(60)
 """
