@@ -2,8 +2,8 @@
 
     python tests/eval/eval_stories.py
 
-Three sets of real texts (two sets of pages with hand-made text, AllSides articles of one topic) are mixed with
-copies that we edit at several strengths, each with a new dateline and tail, and grouped as the job does it. A
+Four sets of real texts (two of pages with hand-made text, AllSides articles, half of them of one topic, articles in
+six languages) are mixed with copies that we edit at several strengths, each with a new dateline and tail, and grouped as the job does it. A
 pair of articles is right if both are of one original. Printed are recall by strength, and precision. Two cases
 from the field are checked too. Reads packs that are no part of the project; without them it says so and ends
 with 0. Ends with 1 if a floor of ``eval_floors.json`` is missed.
@@ -172,14 +172,17 @@ def evaluate(name: str, originals: list[tuple[str, str]], figures: dict[str, flo
 
 
 def read_sets(pack: Path) -> dict[str, list[tuple[str, str]]]:
-    """Returns texts with the domain of each, without those that are in a set twice."""
+    """Returns the texts of each set with the site of each text."""
     aeb = json.loads((pack / "pages/aeb/ground-truth.json").read_text("utf-8"))
     fundus = json.loads((pack / "pages/fundus_eval/ground_truth.json").read_text("utf-8"))
     with gzip.open(pack / "topics/allsides_immigration_eval.jsonl.gz", "rt", encoding="utf-8") as lines:
         allsides = [json.loads(line) for line in lines]
+    with gzip.open(pack / "topics/fundus_multilang.jsonl.gz", "rt", encoding="utf-8") as lines:
+        languages = [json.loads(line) for line in lines]
     return {
         "aeb": [(page["articleBody"], _domain(page["url"])) for page in aeb.values()],
         "fundus": [("\n".join(page["body"]), _domain(page["url"])) for page in fundus.values()],
+        "languages": [(row["text"], row["pub"]) for row in languages],
         "allsides": [(row["text"], row["source"]) for row in allsides],
     }
 

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ import spacy  # noqa: E402
 from spacy.matcher import PhraseMatcher  # noqa: E402
 
 from transforms.records import Tags  # noqa: E402
-from transforms.tag.model import Taxonomy  # noqa: E402
+from transforms.tag.matcher import FieldText, Matcher  # noqa: E402
+from transforms.tag.model import Conditions, Taxonomy  # noqa: E402
 from transforms.tag.patterns import surfaces  # noqa: E402
 from transforms.tag.tagger import Tagger  # noqa: E402
 from transforms.tag.taxonomy import load_taxonomy  # noqa: E402
@@ -72,6 +74,12 @@ class Engine:
     def bare(self, title: str | None, text: str, topic: str) -> Verdict:
         count = len(re.findall(rf"\b{BARE[topic]}\b", f"{title or ''}\n{text}", re.IGNORECASE))
         return Verdict(min(count, 1), float(count))
+
+    def phrase_spans(self, text: str) -> set[tuple[str, int, int]]:
+        """Topic, start and end of everything that PhraseMatcher finds, overlaps too."""
+        doc = self._nlp.make_doc(text)
+        spans = [(topic, doc[a:b]) for topic, matcher in self._matchers.items() for _, a, b in matcher(doc)]
+        return {(topic, span.start_char, span.end_char) for topic, span in spans}
 
     def phrase_matcher(self, title: str | None, text: str, topic: str) -> Verdict:
         count = len(self._matchers[topic](self._nlp.make_doc(f"{title or ''}\n{text}")))
@@ -154,9 +162,7 @@ def covers(engine: Engine, name: str, text: str, start: int, end: int) -> bool:
     elif name == "bare keyword":
         spans = [found.span() for found in re.finditer(rf"\b{BARE['sanctuary_city']}\b", text, re.IGNORECASE)]
     else:
-        doc = engine._nlp.make_doc(text)
-        found = engine._matchers["sanctuary_city"](doc)
-        spans = [(doc[first].idx, doc[last - 1].idx + len(doc[last - 1])) for _, first, last in found]
+        spans = [(first, last) for topic, first, last in engine.phrase_spans(text) if topic == "sanctuary_city"]
     return any(first < end and start < last for first, last in spans)
 
 
@@ -199,10 +205,39 @@ def evaluate_german(engine: Engine, pack: Path, figures: dict[str, float]) -> No
             else:
                 missed.append(use.group())
             bare += use.group().lower() in ("migration", "abschiebung", "einwanderung")
-            exact += bool(engine._matchers["immigration"](engine._nlp.make_doc(use.group())))
+            exact += any(topic == "immigration" for topic, _, _ in engine.phrase_spans(use.group()))
     print(f"German words about migration in {len(rows)} articles: {uses}")
     print(f"  newsbeam {found}   bare keyword {bare}   PhraseMatcher {exact}   missed: {', '.join(missed) or 'none'}")
     figures["german_share"] = found / uses
+
+
+def evaluate_parity(engine: Engine, pack: Path, figures: dict[str, float]) -> None:
+    """Spans of PhraseMatcher that the product's search lacks; conditions, case and exclusions are left out of both."""
+    topics = []
+    for topic in engine.tagger.taxonomy.topics:
+        terms = [term._replace(conditions=Conditions(), case_exact=False) for term in topic.terms]
+        terms = [term for term in terms if not any(surface.endswith("*") for surface in surfaces(term))]
+        topics.append(topic._replace(terms=tuple(terms), exclude=(), conditions=Conditions()))
+    plain = engine.tagger.taxonomy._replace(topics=tuple(topics))
+    matcher, reference = Matcher(plain), Engine(plain)
+    texts = [row["text"] for row in read_jsonl(pack / "topics" / "allsides_immigration_eval.jsonl.gz")[::3]]
+    texts += [row["text"] for row in read_jsonl(pack / "topics" / "fundus_multilang.jsonl.gz")]
+    both = ours_only = theirs_only = 0
+    examples: Counter[str] = Counter()
+    for text in texts:
+        hits = matcher.find(FieldText("text", text), None).hits
+        ours = {(topics[hit.topic].id, hit.start, hit.end) for hit in hits}
+        theirs = reference.phrase_spans(text)
+        both += len(ours & theirs)
+        ours_only += len(ours - theirs)
+        theirs_only += len(theirs - ours)
+        examples.update(text[start:end] for _, start, end in theirs - ours)
+    print(
+        f"Spans in {len(texts)} articles: {both:,} in both, {ours_only} newsbeam only, {theirs_only} PhraseMatcher only"
+    )
+    for surface, count in examples.most_common(5):
+        print(f"  PhraseMatcher only: {count} x {surface!r}")
+    figures["spans_missing"] = -float(theirs_only)
 
 
 def evaluate_seed(engine: Engine, pack: Path, figures: dict[str, float]) -> None:
@@ -233,7 +268,14 @@ def main() -> int:
         return 0
     engine = Engine(load_taxonomy([TOPIC_FILE]))
     figures: dict[str, float] = {}
-    for evaluate in (evaluate_allsides, evaluate_sanctuary, evaluate_tricky, evaluate_german, evaluate_seed):
+    for evaluate in (
+        evaluate_allsides,
+        evaluate_sanctuary,
+        evaluate_tricky,
+        evaluate_german,
+        evaluate_parity,
+        evaluate_seed,
+    ):
         evaluate(engine, pack, figures)
     missed = missed_floors(figures, json.loads(FLOORS_FILE.read_text(encoding="utf-8"))["topics"])
     for line in missed:

@@ -13,7 +13,7 @@ _AGREEMENT_MIN = 0.5
 _WORD = re.compile(r"\w+")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 # What stands between a headline and the name of the site.
-_SEPARATOR = re.compile(r"\s+[|–—·•»«:]+\s+|\s+-{1,2}\s+|\s*[|｜ㅣ]\s*|(?<=\S)[:：]\s+(?=\S+$)")
+_SEPARATOR = re.compile(r"\s+[|–—·•»«]+\s+|\s+-{1,2}\s+|\s*[|｜ㅣ]\s*|(?<=\S)\s?[:：]\s+")
 
 
 def plain(text: str | None) -> str:

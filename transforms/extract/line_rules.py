@@ -110,7 +110,7 @@ CONSENT = re.compile(
 
 _PROMPT = re.compile(
     _any_of(
-        r"subscribe to (?:our|the)\b|(?:sign|log) ?in (?:here )?to (?:continue|read|keep|access|comment)",
+        r"subscribe to our\b|^\W*subscribe to\b|(?:sign|log) ?in (?:here )?to (?:continue|read|keep|access|comment)",
         r"(?:create|register for) (?:a|your) free account|start your .{0,40}(?:trial|subscription)",
         r"(?:sign up|sign-up|subscribe|register|join|get|receive|delivered|straight|daily|weekly).{0,120}"
         r"\b(?:newsletters?|inbox|e-?mail (?:updates|alerts))\b",

@@ -12,9 +12,9 @@ _LIMIT_CHARS = 600
 _CANDIDATE_LIMIT = 20
 _PROBE_CHARS = 40
 _MARKS = (
-    "standfirst subtitle subhead sub-head dek deck lede lead intro summary abstract excerpt vorspann teaser chapo"
-    " entradilla bajada sottotitolo ingress manchet perex"
-).split()
+    "standfirst", "subtitle", "subhead", "sub-head", "dek", "deck", "lede", "lead", "intro", "summary", "abstract",
+    "excerpt", "vorspann", "teaser", "chapo", "entradilla", "bajada", "sottotitolo", "ingress", "manchet", "perex",
+)  # fmt: skip
 # Beside the headline, or beside the box that holds only the headline.
 _BESIDE_HEADLINE = etree.XPath(
     "((//h1)[position() < 4]/following-sibling::*[position() < 6]"

@@ -20,7 +20,7 @@ from transforms.write.commit import finish_if_journaled
 from transforms.write.manifest import manifest_path
 from transforms.write.storage import storage_of
 
-_SHARDS = 16
+SHARDS = 16
 
 
 class StorySettings(NamedTuple):
@@ -106,8 +106,8 @@ class _SketchTexts(beam.DoFn):
 
     def process(self, part: Part) -> Iterator[tuple[int, SketchedPart]]:
         found = self._reader.sketches(part)
-        shards = found.hashes % np.uint64(_SHARDS)
-        for shard in range(_SHARDS):
+        shards = found.hashes % np.uint64(SHARDS)
+        for shard in range(SHARDS):
             of_shard = shards == shard
             if of_shard.any():
                 yield shard, SketchedPart(found.hashes[of_shard], found.numbers[of_shard])

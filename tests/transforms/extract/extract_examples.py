@@ -49,11 +49,17 @@ def page_document(html: str | bytes, entry_fields: dict[str, object] | None = No
 def text_document(text: str, entry_fields: dict[str, object] | None = None) -> Document:
     """Returns a seed text without address."""
     seed = {"url": None, "entry_version": "v", "source_id": "seeds", "discovered_via": "seed_text"}
-    return Document(entry(**(seed | (entry_fields or {}))), "text", text.encode(), "0" * 64, FETCHED_AT, raw_uri="seeds/a.txt")
+    return Document(
+        entry(**(seed | (entry_fields or {}))), "text", text.encode(), "0" * 64, FETCHED_AT, raw_uri="seeds/a.txt"
+    )
 
 
 def article_html(
-    paragraphs: tuple[str, ...] = PARAGRAPHS, head: str = "", headline: str = HEADLINE, inside: str = "", after: str = ""
+    paragraphs: tuple[str, ...] = PARAGRAPHS,
+    head: str = "",
+    headline: str = HEADLINE,
+    inside: str = "",
+    after: str = "",
 ) -> str:
     """Returns a page with an article: ``inside`` goes between its third and fourth paragraph, ``after`` behind it."""
     marked = [f"<p>{text}</p>" for text in paragraphs]
