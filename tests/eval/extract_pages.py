@@ -28,6 +28,7 @@ class Gold(NamedTuple):
     title: str | None = None
     authors: tuple[str, ...] = ()
     published_at: datetime | None = None
+    has_zone: bool = False
     crawled_at: datetime | None = None
 
 
@@ -77,6 +78,7 @@ def _load_fundus_parser(folder: Path) -> Iterator[Gold]:
                 item.get("title"),
                 tuple(item.get("authors") or ()),
                 _instant(item["publishing_date"]) if item.get("publishing_date") else None,
+                bool(re.search(r"[+-]\d\d:\d\d$", item.get("publishing_date") or "")),
                 _instant(where["crawl_date"]),
             )
 

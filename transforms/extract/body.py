@@ -30,6 +30,8 @@ _PRECISE_SURE_SHARE = 0.5
 _WITNESS_MIN_CHARS = 200
 _LONGER_MIN = 1.5
 _SHINGLE_WORDS = 4
+_CARE_LIMIT_ELEMENTS = 8000  # its steps are quadratic in them; whole pages have some hundred, the largest seen 4,000
+_ELEMENT_COUNT = etree.XPath("count(//*)")
 _ANCHOR_CHARS = 6
 _SAMPLE_MIN = 10
 # What no reader sees, and what trafilatura drops in every mode.
@@ -136,6 +138,9 @@ def _take_care(work: HtmlElement, fast: _Candidate, other: str, reason: str) -> 
         recovered = recover_paragraphs(work, fast.text, other)
         if recovered != fast.text:
             return _Candidate("fast+recovered", recovered)
+    if _ELEMENT_COUNT(work) > _CARE_LIMIT_ELEMENTS:
+        return fast
+    if reason != "surplus":
         default = _run(work, "default")
         if len(default) > _LONGER_MIN * len(fast.text):
             return _Candidate("default", default)

@@ -25,7 +25,7 @@ from transforms.write.settle import DataFile
 from transforms.write.storage import DatasetError
 
 MIN_FILES = 2
-# Sizes of the compressed files: what is merged at once must fit into memory, about ten times as big.
+# Sizes of the compressed files: what is merged at once must fit into memory, about twenty times as big.
 GROUP_BYTES = 64 << 20
 SMALL_BYTES = GROUP_BYTES // 2
 

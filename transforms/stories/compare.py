@@ -36,7 +36,7 @@ class Text(NamedTuple):
         site: Hash of its domain; 0 if it has none.
         exact: Not 0 for a text that is too short to be compared or is not stored: only texts for which it is
             equal are copies then.
-        runs: Its runs of ``COMPARE_WORDS`` words, in the order of the text.
+        runs: Its runs of ``COMPARE_WORDS`` words, 32-bit hashes in the order of the text.
     """
 
     site: int

@@ -175,7 +175,9 @@ class TextReader:
     def text_of(self, row: Mapping[str, Any]) -> Text:
         """Returns what an article is compared by."""
         exact, words = self._words(row)
-        return Text(_hash_of(row["domain"]) if row["domain"] else 0, exact, runs_of(words, COMPARE_WORDS))
+        # Half of the bits are enough within one pair of texts, and half the memory of all that are compared.
+        runs = runs_of(words, COMPARE_WORDS).astype(np.uint32)
+        return Text(_hash_of(row["domain"]) if row["domain"] else 0, exact, runs)
 
     def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
         with _Opened(self._storage, part.path) as file:

@@ -10,12 +10,12 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Hashes = npt.NDArray[np.uint64]
+Hashes = npt.NDArray[np.unsignedinteger[Any]]
 
 MAX_LETTERS = 200_000  # longer than any article; bounds time and memory
 _MOST_KEPT_WORDS = 500_000
