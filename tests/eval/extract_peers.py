@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from extract_pages import Gold
 
-from transforms.extract.article import Extraction, extract, extract_traced
+from transforms.extract.article import Extraction, extract
 from transforms.records import Document, Entry, Reject
 
 logging.disable(logging.CRITICAL)
@@ -42,11 +42,6 @@ def newsbeam(page: Gold) -> str:
     """The text that this project stores."""
     result = extract(document_of(page))
     return "" if isinstance(result, Reject) else result.text
-
-
-def newsbeam_extractor(page: Gold) -> str:
-    """How that text was made."""
-    return extract_traced(document_of(page))[1].extractor
 
 
 def newsbeam_metadata(page: Gold) -> Told:

@@ -17,7 +17,7 @@ from transforms.feeds import schedule
 from transforms.feeds.ask import Answer, Asker, ask, not_asked, received_validators
 from transforms.feeds.learn import SUCCESSES, Asked, News, confirmed_move, find_news, learn
 from transforms.feeds.memory import PollMemory, to_json
-from transforms.feeds.model import TakenItems
+from transforms.feeds.model import ITEM_LIMIT, TakenItems
 from transforms.feeds.parse import to_entries
 from transforms.fetch.addresses import without_credentials
 from transforms.fetch.client import Exchange
@@ -27,7 +27,7 @@ from transforms.urls import host_of, url_key
 
 
 class PollLimits(NamedTuple):
-    """What is taken of one document: entries up to an age, of those the newest up to a number."""
+    """What is taken of one document: entries up to an age, of those the newest up to a number; 0 is no limit."""
 
     max_age_s: float = 7 * 86400.0
     max_items: int = 50
@@ -105,8 +105,8 @@ def _taken(asked: Asked, limits: PollLimits) -> TakenItems | None:
         asked.source,
         without_credentials(asked.source.url),
         now=asked.at,
-        max_age_s=limits.max_age_s,
-        max_items=limits.max_items,
+        max_age_s=limits.max_age_s or None,
+        max_items=limits.max_items or ITEM_LIMIT,
     )
 
 

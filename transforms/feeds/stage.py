@@ -33,8 +33,8 @@ class PollSettings(NamedTuple):
     Attributes:
         fetch: How requests are made; ``threads`` hosts are walked at the same time.
         due_now: Polls every feed whatever its schedule; Retry-After and the host's gap still hold.
-        max_age_s: Entries that were published or updated earlier are left aside.
-        max_items_per_feed: Entries taken of one document, newest first; the rest is put off.
+        max_age_s: Entries that were published or updated earlier are left aside; 0 for no limit.
+        max_items_per_feed: Entries taken of one document, newest first; the rest is put off; 0 for no limit.
     """
 
     fetch: FetchSettings

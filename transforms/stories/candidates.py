@@ -19,7 +19,7 @@ import numpy.typing as npt
 from transforms.stories.clusters import Groups
 from transforms.stories.shingles import Hashes
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 
 SKETCH_WORDS = 3
 SKETCH_SIZE = 64
@@ -68,7 +68,7 @@ def candidates(parts: Iterable[Meetings]) -> Meetings:
     """
     found = list(parts)
     if not found:
-        return Meetings(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+        return Meetings(*(np.empty(0, dtype=np.int32) for _ in range(3)))
     total = _counted(*(np.concatenate(column) for column in zip(*found, strict=True)))
     often = total.times >= MIN_MEETINGS
     first, second, times = (column[often] for column in total)
@@ -88,7 +88,7 @@ def _counted(first: Numbers, second: Numbers, times: Numbers | None) -> Meetings
         sums = np.diff(np.r_[starts, first.size])
     else:
         sums = np.add.reduceat(times[order], starts) if starts.size else times[:0]
-    return Meetings(first[starts], second[starts], sums.astype(np.int64))
+    return Meetings(first[starts], second[starts], sums.astype(np.int32))
 
 
 class Batches(NamedTuple):
@@ -123,5 +123,5 @@ def batches(pairs: Meetings) -> Batches:
         kept = (sizes[group[first]] <= BATCH_TEXTS) | (pairs.times >= needed)
         if kept.all() or needed > MOST_NEEDED_MEETINGS:
             batch_of_group = (np.cumsum(sizes) - 1) // BATCH_TEXTS
-            return Batches(texts, batch_of_group[group].astype(np.int64), pairs)
+            return Batches(texts, batch_of_group[group].astype(np.int32), pairs)
         pairs = Meetings(*(column[kept] for column in pairs))

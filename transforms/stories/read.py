@@ -93,8 +93,8 @@ def read_window(storage: Storage, since: date) -> Window:
     for row, (article_id, revision) in enumerate(zip(ids, rows["revision"].to_pylist(), strict=True)):
         newest[article_id] = max(newest.get(article_id, (0, 0)), (revision, row))
     chosen = sorted((row for _, row in newest.values()), key=lambda row: (times[row], ids[row]))
-    numbers = np.full(len(ids), -1, dtype=np.int64)
-    numbers[chosen] = np.arange(len(chosen))
+    numbers = np.full(len(ids), -1, dtype=np.int32)
+    numbers[chosen] = np.arange(len(chosen), dtype=np.int32)
     return Window([ids[row] for row in chosen], [times[row] for row in chosen], list(_parts(places, numbers)))
 
 

@@ -71,6 +71,12 @@ def test_old_entries_are_no_items(server: NewsServer) -> None:
     assert result.row.entries_seen == 3
 
 
+def test_zero_is_no_limit(server: NewsServer) -> None:
+    server.routes["/feed"] = rss(1, 2, 50_000)
+    result = Reader(server.url("/feed"), PollLimits(0, 0)).poll()
+    assert tallies(result) == {"polled": 1, "ok": 1, "item": 3, "passed": 3}
+
+
 def test_an_entry_without_address_and_content_is_rejected(server: NewsServer) -> None:
     server.routes["/feed"] = rss(1).replace("</channel>", "<item><title>Only a title</title></item></channel>")
     result = Reader(server.url("/feed")).poll()

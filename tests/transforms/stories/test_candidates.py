@@ -10,7 +10,7 @@ from transforms.stories.shingles import Shingler, folded_words, runs_of
 
 
 def numbers(*values: int) -> np.ndarray:
-    return np.array(values, dtype=np.int64)
+    return np.array(values, dtype=np.int32)
 
 
 def sketched(texts: list[str]) -> Meetings:
