@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHARED ?= ../shared
 
-.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-topics eval-run runners flink-test crash ci clean
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-topics eval-stories runners flink-test crash ci clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,7 +44,7 @@ docs: $(READY) ## Write the generated pages of docs/
 docs-check: $(READY) ## Check that the generated pages are up to date
 	$(BIN)/python -m transforms.write.meta docs --check
 
-eval: eval-run eval-seeds eval-feeds eval-extract eval-topics ## Measure quality on the packs (left out where they are not)
+eval: eval-run eval-seeds eval-feeds eval-extract eval-topics eval-stories ## Measure quality on the packs (left out where they are not)
 
 eval-run: $(READY) ## The whole program over loopback with real pages
 	$(BIN)/python tests/eval/eval_run.py
@@ -61,6 +61,9 @@ eval-extract: $(READY) ## Extraction: text and metadata, beside other extractors
 
 eval-topics: $(READY) ## Topics: recall and precision on labelled sets
 	$(BIN)/python tests/eval/eval_topics.py
+
+eval-stories: $(READY) ## Stories: copies found, different stories kept apart
+	$(BIN)/python tests/eval/eval_stories.py
 
 runners: $(READY) ## Runners: Prism, embedded Flink and Spark give the rows of the in-process run (builds what is missing)
 	deploy/prism/build.sh $(BIN)/python && deploy/get_jars.sh flink && deploy/get_jars.sh spark

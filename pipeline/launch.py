@@ -34,7 +34,7 @@ from transforms.records import FeedSource, RunContext
 from transforms.schema import SCHEMA_VERSION
 from transforms.tag.stage import TagSettings
 from transforms.write.commit import recover, staging_folder
-from transforms.write.manifest import Manifest, read_manifest
+from transforms.write.manifest import Manifest, committed_runs, read_manifest
 from transforms.write.readers import topic_counts
 from transforms.write.stage import WriteSettings
 from transforms.write.storage import DatasetError, storage_of
@@ -76,6 +76,7 @@ def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
     manifests: list[Manifest] = []
     with _clean_ends(), Progress(options.show_progress):
         recover(config.dataset)
+        _check_manifests(config.dataset)
         meter.reset()
         for feeds, seeds, urls in _batches(plan):
             manifests.append(_run_once(plan, options, feeds, seeds, urls))
@@ -90,6 +91,14 @@ def _batches(plan: Plan) -> Iterator[tuple[tuple[FeedSource, ...], tuple[str, ..
     yield plan.feeds, first, plan.url_paths
     for seeds in others:
         yield (), seeds, ()
+
+
+def _check_manifests(root: str) -> None:
+    """Without its manifests a dataset knows nothing, and would take everything in a second time."""
+    storage = storage_of(root)
+    if not committed_runs(storage) and storage.names("articles"):
+        where = storage.full_path("_runs")
+        raise DatasetError(f"{root} has articles but no manifests in {where}; restore them from a backup", where)
 
 
 def _put_off_by_size(manifest: Manifest) -> bool:
@@ -204,7 +213,7 @@ def _clean_ends() -> Iterator[None]:
 
     def end(number: int, frame: object) -> None:
         kill_pools()
-        sys.stderr.write("\ninterrupted; nothing is lost, the next run goes on\n")
+        sys.stderr.write("\ninterrupted; what is committed stays, the next run does the rest\n")
         sys.stderr.flush()
         os._exit(int(ExitCode.INTERRUPTED) if number == signal.SIGINT else 128 + number)
 

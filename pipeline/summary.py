@@ -16,7 +16,7 @@ from transforms.records import Tally
 from transforms.write.manifest import ITEM_OUTCOMES, Manifest, TopicCount, check_sum, sum_tallies
 
 _SHOWN_TABLES = ("articles", "article_topics", "rejects", "fetches")
-_STAGE_COLUMNS = ("in", "passed", "new", "revised", "known", "duplicate", "deferred", "rejected")
+_STAGE_COLUMNS = ("in", "passed", "new", "revised", "known", "duplicate", "deferred", "too_old", "rejected")
 _SNIPPET_WIDTH = 60
 
 
@@ -148,7 +148,7 @@ def _stage_lines(summary: Summary) -> list[str]:
     lines = []
     for stage, counts in by_stage.items():
         counts = {**counts, "in": counts.get("in", counts.get("item", 0))}
-        shown = [f"{counts[name]:,} {name}" for name in _STAGE_COLUMNS if counts.get(name)]
+        shown = [f"{counts[name]:,} {name.replace('_', ' ')}" for name in _STAGE_COLUMNS if counts.get(name)]
         if shown:
             lines.append(f"    {stage:<8} {' · '.join(shown)}")
     return lines

@@ -34,7 +34,6 @@ REASONS = (
     Reason("read", "bad_url", False, "The address is no http(s) address."),
     Reason("poll", "no_link", False, "The feed entry has neither a usable link nor content."),
     Reason("poll", "bad_url", False, "The feed entry links to something that is no http(s) address."),
-    Reason("poll", "too_old", False, "The feed entry is older than max_age."),
     Reason("fetch", "not_found", False, "The server says that there is no such page (404)."),
     Reason("fetch", "gone", False, "The server says that the page is gone for good (410, 451)."),
     Reason("fetch", "denied", False, "The server refuses the page to us (401, 402, 403 and other 4xx)."),

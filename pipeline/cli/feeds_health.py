@@ -13,7 +13,7 @@ from pipeline.cli.feeds import configured, shown_address
 from pipeline.cli.output import err, out, shown_path, table
 from pipeline.errors import ExitCode
 
-_HEADER = ("state", "id", "last success", "rhythm", "next due", "failures", "gaps", "moved to", "note")
+_HEADER = ("state", "id", "url", "last success", "rhythm", "next due", "failures", "gaps", "moved to", "note")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,7 +76,13 @@ def _cells(state: Any, now: datetime) -> tuple[Any, ...]:
     moved = shown_address(state.moved_to) if state.moved_to else None
     note = state.note or (state.outcome if state.failures else None)
     return (
-        *(name, state.source_id, _ago(state.last_success_at, now), _length(state.rhythm)),
+        *(
+            name,
+            state.source_id,
+            shown_address(state.feed_url),
+            _ago(state.last_success_at, now),
+            _length(state.rhythm),
+        ),
         *(_ahead(state.next_due_at, now), state.failures, state.gaps, moved, note),
     )
 

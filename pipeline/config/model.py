@@ -89,7 +89,7 @@ class Config(Strict):
         max_items_per_feed, max_pages_per_host: Limits of a run; 0 means none.
         host_gap_s: Least time between two requests to one host.
         recheck_s: Ages at which a page is fetched once more.
-        allow_loopback: Whether loopback and private addresses may be asked.
+        allow_loopback: Whether loopback addresses may be asked.
         proxy, no_proxy, ca_bundle: For networks that need them; ``no_proxy`` lists hosts, domains and networks
             that are asked directly.
         robots_for_feeds: Whether robots.txt is asked for feeds too.

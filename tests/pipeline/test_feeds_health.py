@@ -68,8 +68,8 @@ def test_feeds_that_are_well(capsys):
     shown = said(capsys, "--feeds", "f.yaml")
     lines = [re.split(r"\s{2,}", line) for line in shown.out.splitlines()]
     assert lines[0] == ["state", "id", "last success", "rhythm", "next due", "failures", "gaps", "moved to", "note"]
-    assert lines[2] == ["ok", "lantern", "1h ago", "30m", "now", "0", "0"]
-    assert lines[3] == ["not polled", "ferry", "0", "0"]
+    assert lines[2] == ["ok", "lantern", LANTERN, "1h ago", "30m", "now", "0", "0"]
+    assert lines[3] == ["not polled", "ferry", FERRY, "0", "0"]
     assert shown.err == "0 of 2 feeds want a person to look, 1 not polled\n"
 
 
@@ -90,7 +90,7 @@ def test_what_wants_a_person_comes_first_and_is_explained(capsys):
     )
     shown = said(capsys, "--feeds", "f.yaml", code=3)
     assert re.split(r"\s{2,}", shown.out.splitlines()[2]) == (
-        ["moved, gap", "ferry", "1h ago", "in 1h 30m", "0", "1", "https://new.example/rss"]
+        ["moved, gap", "ferry", FERRY, "1h ago", "in 1h 30m", "0", "1", "https://new.example/rss"]
     )
     assert "moved (1): The server names a new address for good" in shown.err
     assert "gap (1): " in shown.err

@@ -76,7 +76,9 @@ def to_article(
     addresses = [address for address in (entry.url, document.final_url, extraction.canonical_url) if address]
     article_id = resolve_id([urls.url_key(address) for address in addresses]) if addresses else None
     if article_id is None:
-        article_id = urls.article_id_of_url(addresses[-1]) if addresses else urls.article_id_of_text(extraction.text)
+        # Without an address title and text say which article it is: two headlines over one text are two articles.
+        content = f"{extraction.title}\n\n{extraction.text}" if extraction.title else extraction.text
+        article_id = urls.article_id_of_url(addresses[-1]) if addresses else urls.article_id_of_text(content)
     url = entry.url or document.final_url or extraction.canonical_url or f"urn:newsbeam:{article_id}"
     if entry.source_name is None and extraction.source_name:
         entry = entry._replace(source_name=extraction.source_name)

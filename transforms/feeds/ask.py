@@ -211,6 +211,8 @@ def judge_answer(exchange: Exchange, source: FeedSource, now: datetime) -> Answe
     )
     if "no_news_tags" in feed.warnings:
         return Answer(exchange, "not_feed", note="a sitemap without news")
+    if "cut_off" in feed.warnings and not feed.items:
+        return Answer(exchange, "not_feed", note="a feed that was cut off before its first entry")
     if feed.kind in FEED_KINDS or feed.kind == SITEMAP_INDEX:
         return Answer(exchange, "ok", feed)
     return Answer(exchange, "not_feed", note=_NOTES.get(feed.kind, feed.kind))

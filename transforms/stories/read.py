@@ -102,7 +102,7 @@ def _parts(places: list[tuple[str, int, int]], numbers: Numbers) -> Iterator[Par
     start = 0
     for path, group, count in places:
         of_group = numbers[start : start + count]
-        rows = np.flatnonzero(of_group >= 0)
+        rows = np.flatnonzero(of_group >= 0).astype(np.int32)
         if rows.size:
             yield Part(path, group, rows, of_group[rows])
         start += count

@@ -150,9 +150,12 @@ _SAME_IN_TOPICS = tuple(name for name in ARTICLE_TOPICS.names if name in ARTICLE
 def reject_id(reject: Reject) -> str:
     """Returns the identity of a refusal: 32 hex digits of the hash of stage, reason, address and body.
 
-    The place of a seed file is part of it only where there are no bytes to go by: files are moved.
+    Of a seed file that is refused whole the name counts, not its folder (folders are moved); of a line of one
+    only the bytes do, so that a file may be cut.
     """
     address = reject.url or ""
+    if not address and reject.input_uri and "#" not in reject.input_uri:
+        address = reject.input_uri.rpartition("/")[2]
     if not address and not reject.body_sha256:
         address = reject.input_uri or f"{reject.feed_url or ''}\n{reject.detail}"
     parts = (reject.stage, reject.reason, address, reject.body_sha256 or "")

@@ -125,8 +125,10 @@ def test_a_refusal_is_the_same_by_stage_reason_address_and_body(change: dict[str
 def test_without_address_and_body_the_place_tells_refusals_apart() -> None:
     a, b = (reject(url=None, stage="read", reason="unreadable", input_uri=name) for name in ("a.txt", "b.txt"))
     assert reject_id(a) != reject_id(b)
-    moved = [reject(url=None, body_sha256=sha("x"), input_uri=name) for name in ("a.txt", "b.txt")]
-    assert reject_id(moved[0]) == reject_id(moved[1])
+    moved = [reject(url=None, body_sha256=sha("x"), input_uri=name) for name in ("old/a.txt", "new/a.txt", "new/b.txt")]
+    assert reject_id(moved[0]) == reject_id(moved[1]) != reject_id(moved[2])
+    lines = [reject(url=None, body_sha256=sha("x"), input_uri=name) for name in ("a.jsonl#L2", "b.jsonl#L9")]
+    assert reject_id(lines[0]) == reject_id(lines[1])
 
 
 def test_side_rows_fit_whatever_they_hold() -> None:
