@@ -67,7 +67,18 @@ def test_feeds_that_are_well(capsys):
     write([row(LANTERN, at, new=2, next_due_at=at + HOUR) for at in hours])
     shown = said(capsys, "--feeds", "f.yaml")
     lines = [re.split(r"\s{2,}", line) for line in shown.out.splitlines()]
-    assert lines[0] == ["state", "id", "last success", "rhythm", "next due", "failures", "gaps", "moved to", "note"]
+    assert lines[0] == [
+        "state",
+        "id",
+        "url",
+        "last success",
+        "rhythm",
+        "next due",
+        "failures",
+        "gaps",
+        "moved to",
+        "note",
+    ]
     assert lines[2] == ["ok", "lantern", LANTERN, "1h ago", "30m", "now", "0", "0"]
     assert lines[3] == ["not polled", "ferry", FERRY, "0", "0"]
     assert shown.err == "0 of 2 feeds want a person to look, 1 not polled\n"

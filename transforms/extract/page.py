@@ -17,6 +17,7 @@ _FAULTY_DOCTYPE = re.compile(rb"^\s*<\s*!\s*doctype[^>]*/[^<>]*>", re.IGNORECASE
 _FAULTY_ROOT = re.compile(rb"(<html[^>]{0,1000}?)\s*/>", re.IGNORECASE)
 _WRAPPERS = re.compile(rb"</?(?:div|span|section|font|center|b|i|em|strong|small)\b[^<>]*>", re.IGNORECASE)
 _ITEM_PROPERTIES = etree.XPath("//*[@itemprop]")
+_PROPERTIES = frozenset({"datepublished", "datemodified", "articlesection"})
 _META_KEYS = ("property", "name", "itemprop", "http-equiv")
 _TAG_LIMIT = 200
 # What papers call the words above a headline, as they name the element.
@@ -123,7 +124,7 @@ def read_page(tree: HtmlElement) -> Page:
             if "ld+json" in (element.get("type") or "").lower() and element.text:
                 scripts.append(element.text)
         elif tag == "link":
-            if canonical is None and (element.get("rel") or "").strip().lower() == "canonical":
+            if canonical is None and "canonical" in (element.get("rel") or "").lower().split():
                 canonical = (element.get("href") or "").strip() or None
         elif tag == "h1":
             headings.append(_read_heading(element))
@@ -139,10 +140,7 @@ def read_page(tree: HtmlElement) -> Page:
         [heading for heading in headings[:_TAG_LIMIT] if heading.headline],
         title_tag,
         canonical,
-        (
-            tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or tree.get("xml:lang") or ""
-        ).strip()
-        or None,
+        (tree.get("lang") or tree.get("xml:lang") or "").strip() or None,
         times,
     )
 
@@ -164,12 +162,9 @@ def _read_heading(element: HtmlElement) -> Heading:
             return Heading("", "")
     whole = squeeze(element.text_content())
     for part in element:
-        kicker = (
-            squeeze(part.text_content())
-            if any(mark in (part.get("class") or "").lower() for mark in _KICKER_MARKS)
-            else ""
-        )
-        if kicker and whole.startswith(kicker):
+        marks = (part.get("class") or "").lower()
+        kicker = squeeze(part.text_content())
+        if kicker and whole.startswith(kicker) and any(mark in marks for mark in _KICKER_MARKS):
             rest = whole[len(kicker) :].lstrip(" \u00a0-–—:|•·/")
             if len(rest.split()) > max(2, len(kicker.split())):
                 return Heading(whole, rest)
@@ -177,7 +172,7 @@ def _read_heading(element: HtmlElement) -> Heading:
 
 
 def _read_time(element: HtmlElement) -> TimeTag:
-    marks = " ".join((element.get("itemprop") or "", element.get("class") or "", element.get("pubdate", "-"))).lower()
+    marks = f"{element.get('itemprop') or ''} {element.get('class') or ''}".lower()
     is_publication = "publish" in marks or element.get("pubdate") is not None
     return TimeTag(squeeze(element.get("datetime")) or squeeze(element.text_content()), is_publication)
 
@@ -187,8 +182,8 @@ def _read_properties(tree: HtmlElement) -> dict[str, list[str]]:
     for element in _ITEM_PROPERTIES(tree)[: 5 * _TAG_LIMIT]:
         if element.tag == "meta":
             continue
-        name = element.get("itemprop").strip().lower()
-        if name in ("datepublished", "datemodified", "datecreated", "author", "name", "headline", "articlesection"):
+        name = (element.get("itemprop") or "").strip().lower()
+        if name in _PROPERTIES:
             value = element.get("datetime") or element.get("content") or element.text_content()
             found[name].append(squeeze(value)[:500])
     return dict(found)

@@ -8,7 +8,7 @@ possible is judged by the time at which the page was fetched.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from lxml import etree
@@ -18,7 +18,6 @@ from transforms.dates import ParsedDate, parse_date
 from transforms.extract.jsonld import Node
 from transforms.extract.page import Page
 
-_EARLIEST = datetime(1800, 1, 1, tzinfo=timezone.utc)
 _FUTURE_SLACK = timedelta(days=1)
 _FEED_TOLERANCE = timedelta(hours=48)
 # Two spellings of one moment that differ only in their zone lie at most this far apart.
@@ -94,7 +93,8 @@ def find_published(
         candidates = list(_candidates(_marked(page, node), fetched_at, home))
     if not candidates:
         searched = _search(page, url, fetched_at)
-        candidates = [searched] if searched else []
+        shown = (("time_tag", tag.value) for tag in page.times)
+        candidates = [searched, *_candidates(shown, fetched_at, home)] if searched else []
     modified = next((c.date.instant for c in _candidates(_modified(page, node), fetched_at, home)), None)
     if not candidates:
         return Published(modified_at=modified)
@@ -129,15 +129,8 @@ def _candidates(raws: Iterator[tuple[str, str]], fetched_at: datetime, home: str
         date = parse_date(raw, now=fetched_at)
         if date is not None and home and not date.zone_known and date.precision != "day":
             date = parse_date(raw, now=fetched_at, default_zone=home)
-        if date is not None and _EARLIEST < date.instant <= fetched_at + _FUTURE_SLACK and not _is_zero(date.instant):
+        if date is not None and date.instant <= fetched_at + _FUTURE_SLACK:
             yield _Candidate(source, date)
-
-
-def _is_zero(instant: datetime) -> bool:
-    """Tells whether a date is the zero of some clock, which publishing systems write for "unknown"."""
-    return (
-        instant.year in (1899, 1900, 1970) and instant.timetuple().tm_yday in (1, 365)
-    ) or instant.year < _EARLIEST.year
 
 
 def _trusted(page: Page, node: Node | None) -> Iterator[tuple[str, str]]:
@@ -158,7 +151,6 @@ def _marked(page: Page, node: Node | None) -> Iterator[tuple[str, str]]:
     yield from (("time_tag", tag.value) for tag in page.times if tag.is_publication)
     if node is not None:
         yield from _texts(page, node, "dateCreated", "json_ld")
-        yield from _texts(page, node, "dateModified", "json_ld")
 
 
 def _modified(page: Page, node: Node | None) -> Iterator[tuple[str, str]]:
