@@ -37,10 +37,10 @@ def run(args: argparse.Namespace) -> int:
 
     from transforms.write.lock import acquire
 
-    if not args.quiet and (size := size_line(plan, args.now, args.due_now)):
-        err(size)
     # Before Beam is imported, so that a second run is told at once that the dataset is busy.
     with acquire(plan.config.dataset, wait=args.wait):
+        if not args.quiet and (size := size_line(plan, args.now, args.due_now)):
+            err(size)
         from pipeline.launch import RunOptions, execute, held_by
 
         options = RunOptions(

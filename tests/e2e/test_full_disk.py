@@ -16,7 +16,7 @@ def _small_files() -> None:
 
 
 def test_a_full_disk_is_one_line_and_the_next_run_completes_the_work(tmp_path):
-    words = ["run", "--seeds", "seeds/*", "-d", str(tmp_path / "out")]
+    words = ["run", "-q", "--seeds", "seeds/*", "-d", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, "-m", "pipeline", *words],
         cwd=ROOT,
@@ -32,5 +32,5 @@ def test_a_full_disk_is_one_line_and_the_next_run_completes_the_work(tmp_path):
     assert "Traceback" not in done.stderr
     assert not list((tmp_path / "out").glob("*/**/*.parquet"))
 
-    assert run_json(*words[1:])["items"]["new"] == len(read_rows(tmp_path / "out", "articles")) > 0
+    assert run_json(*words[2:])["items"]["new"] == len(read_rows(tmp_path / "out", "articles")) > 0
     assert_sound(tmp_path / "out")

@@ -47,18 +47,21 @@ CREDIT = re.compile(rf"[\W_]*{_CREDIT_FORMS}[\W_]*", re.IGNORECASE | re.DOTALL)
 
 _TRADE = (
     r"(?:(?:news|senior|staff|freelance|chief|political|national|reporter and|digital|associate|opinion|deputy|"
-    r"award-winning|breaking|general assignment|the) ){0,4}(?:writer|reporter|editor|correspondent|journalist|"
-    r"columnist|contributor|producer|professor|fellow|researcher|lecturer|author)\b"
+    r"award-winning|breaking|general assignment) ){0,4}(?:writer|reporter|editor|correspondent|journalist|"
+    r"columnist|contributor|producer)\b"
 )
-_WHOM = r"(?:him|her|them|me|us|the (?:reporters?|writers?|author)|[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){0,3})"
+_NAME = r"[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){0,3}"
+_WRITER = r"(?:him|her|them|me|us|the (?:reporters?|writers?|author))"
 AUTHOR_NOTE = re.compile(
     _any_of(
-        rf".{{2,80}}?\b(?:is|was|are) (?:an? |the )?{_TRADE}.{{0,500}}",
-        r".{0,200}\b(?:[Ff]ollow|[Cc]ontact|[Rr]each|[Ee]-?mail|[Ww]rite to|[Tt]weet|[Mm]essage) "
-        rf"{_WHOM}\b.{{0,20}}(?:@|\b(?:on|at|via)\b).{{1,200}}",
-        r".{0,120}\b(?:may|can) be (?:reached|contacted) (?:at|on|via)\b.{1,200}",
+        rf"{_NAME} is (?:an? |the )?{_TRADE} (?:for|at|with|in|on|based|covering|who|and)\b.{{1,500}}",
+        rf".{{0,200}}\b(?:[Ff]ollow|[Tt]weet) (?:{_WRITER}|{_NAME})\b.{{0,30}}(?:@\w|\bon (?:Twitter|X|Facebook|"
+        r"Instagram|Threads|Bluesky|LinkedIn|social media)\b).{0,200}",
+        rf".{{0,200}}\b(?:[Cc]ontact|[Rr]each|[Ee]-?mail|[Ww]rite to) (?:{_WRITER}|{_NAME})\b"
+        r".{0,20}\bat \S+@\S+.{0,100}",
+        r".{0,120}\b(?:may|can) be (?:reached|contacted|e-?mailed) (?:at|on|via) \S+@\S+.{0,200}",
         r".{0,80}\b[Ss]end (?:your )?(?:news )?tips to\b.{1,200}",
-        r"(?:[Hh]ave|[Gg]ot) a (?:news )?(?:tip|story)\b.{0,200}",
+        r"(?:Have|Got) a (?:news )?(?:tip|story)\?.{0,200}",
         r"\S+@\S+\.\w+|(?:https?://)?(?:www\.)?(?:twitter|x)\.com/\w+",
     ),
     re.DOTALL,
@@ -108,28 +111,32 @@ CONSENT = re.compile(
 )
 """Prompts for consent."""
 
+# A request to the reader begins a sentence; the same words inside one are news about newsletters.
+_PLEASE = r"(?:^|[.!?:…]\s+)\W*(?:please |click (?:here )?to |you can |and )?"
 _PROMPT = re.compile(
     _any_of(
-        r"subscribe to our\b|^\W*subscribe to\b|(?:sign|log) ?in (?:here )?to (?:continue|read|keep|access|comment)",
-        r"(?:create|register for) (?:a|your) free account|start your .{0,40}(?:trial|subscription)",
-        r"(?:sign up|sign-up|subscribe|register|join|get|receive|delivered|straight|daily|weekly).{0,120}"
+        rf"{_PLEASE}(?:sign up|sign-up|subscribe|register|join|get|receive)\b.{{0,120}}"
         r"\b(?:newsletters?|inbox|e-?mail (?:updates|alerts))\b",
-        r"(?:newsletters?|inbox)\b.{0,80}\b(?:sign up|subscribe|delivered|every (?:morning|day|week))",
-        rf"subscribed to this newsletter|^\W*follow .{{1,50}} on {_SOCIAL}\b",
-        r"download (?:our|the) .{0,20}app\b|(?:get|stay) in touch with our",
+        r"\bour (?:[\w-]+ ){0,4}newsletters?\b|\b(?:to|in) your inbox\b|^.{0,40}\bnewsletters?\W*$",
+        r"subscribed to this newsletter|newsletter delivered\b",
+        rf"subscribe to our\b|{_PLEASE}subscribe to\b",
+        r"(?:sign|log) ?in (?:here )?to (?:continue|read|keep|access|comment)",
+        r"(?:create|register for) (?:a|your) free account|start your .{0,40}(?:trial|subscription)",
+        rf"{_PLEASE}follow .{{1,50}} on {_SOCIAL}\b|{_PLEASE}download .{{0,30}}app\b|download our\b.{{0,20}}\bapp\b",
+        r"(?:get|stay) in touch with our",
         r"for (?:the latest|more) .{0,60}(?:stories|news)\b.{0,30}(?:like this|check|visit|follow|sign up)",
         r"(?:buying|purchases?|buy|order).{0,40}(?:through|via|using|from) (?:our|this|the|these) "
         r"(?:links?|post|site|page).{0,60}(?:commission|share)",
-        r"affiliate (?:commission|links?)\b|independently (?:selected|reviewed|select|review)\b",
-        r"join (?:our|the) (?:commenting forum|conversation|discussion)|to bookmark this article",
-        r"bookmark your favou?rite",
-        r"(?:confirm|enter) your (?:public )?display name|all rights reserved|^\W*(?:copyright\b|©)",
-        r"personal, non-commercial use only",
-        r"jetzt (?:abonnieren|testen)|kostenlos testen|einloggen,? um|um einen kommentar",
-        r"(?:newsletter|whatsapp-kanal).{0,160}(?:abonnier|anmeld|bekommst|erhalten|informier|richtig)",
-        r"(?:abonnier|anmeld).{0,100}(?:newsletter|whatsapp-kanal)|abonnez-vous",
-        r"inscrivez-vous à (?:la|notre) newsletter|suscríb[ea]te|tu suscripción|abbonati per",
-        r"iscriviti alla newsletter|assine (?:para|já|a)|無断転載|무단\s?전재|재배포\s?금지",
+        r"affiliate (?:commission|links?)\b|\bwe independently\b|products? .{0,30}independently (?:selected|reviewed)",
+        rf"{_PLEASE}join (?:our|the) (?:commenting forum|conversation|discussion)|to bookmark this article",
+        r"bookmark your favou?rite|(?:confirm|enter) your (?:public )?display name|all rights reserved",
+        r"^\W*(?:copyright\b|©)|personal, non-commercial use only",
+        r"jetzt (?:abonnieren|testen)|kostenlos testen\W*$|einloggen,? um|um einen kommentar",
+        r"newsletter.{0,80}(?:abonnieren|anmelden|bestellen)\b",
+        r"(?:abonniere|melde dich|melden sie sich|unser).{0,60}newsletter",
+        r"whatsapp-kanal.{0,100}(?:du|dich|sie)\b|abonnez-vous|inscrivez-vous à (?:la|notre) newsletter",
+        r"suscríb[ea]te|tu suscripción|abbonati per|iscriviti alla newsletter|assine (?:para|já)",
+        r"無断転載|무단\s?전재|재배포\s?금지",
     ),
     re.IGNORECASE,
 )
@@ -138,9 +145,9 @@ _PROMPT_WORDS = (
     " reading", "to read ", "and read ", "subscri", "suscri", "newsletter", "inbox", "email", "e-mail", "a member",
     "our members", "for members", "articles", "this article", "the article is", "content is", "story is",
     "this story", "the story", "log in", "sign in", "login", "signin", "free account", "trial", "partner",
-    "vendors", "cookie", "privacy", "to view th", "follow ", " app", "in touch", "for the latest", "for more ",
+    "vendors", "cookie", "privacy", "to view th", "follow ", "download", "in touch", "for the latest", "for more ",
     "commission", "a share", "affiliate", "independently", "join ", "bookmark", "display name", "rights reserved",
-    "copyright", "©", "non-commercial", "weiterlesen", " abo", "abonn", "freischalten", "artikel ist",
+    "copyright", "©", "non-commercial", "weiterlesen", " abo ", "ein abo", "abonn", "freischalten", "artikel ist",
     "inhalt", "testen", "einloggen", "kommentar", "whatsapp-kanal", "lire la suite", "partenaires", "leyendo",
     "socios", "suscripción", "assin", "abbonat", "iscriviti", "残り", "有料", "会員", "続き", "無断", "전재",
     "재배포",

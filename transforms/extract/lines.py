@@ -36,6 +36,7 @@ _DATELINE = re.compile(r"[^\n]{0,80}?\(([A-Za-zČ][\w -]{1,24})\)\s*[-–—:.]"
 _CREDITED_TO = re.compile(
     r"\b(?:the )?(" + "|".join(re.escape(n) for n in rules.AGENCIES if len(n) > 4) + r"|AFP|dpa|EFE)\b", re.I
 )
+_ABOUT = re.compile(r"\b(?:is|was|ist|est|es|è|covers|writes|has)\b")
 _SENTENCE_END = (".", "!", "?", "…", "。", "！", "？", ":", ";", ",")
 _QUOTES = "'\"”’»“"
 
@@ -158,11 +159,10 @@ def _is_byline(line: str, authors: Sequence[str]) -> bool:
 def _is_author_note(line: str, authors: Sequence[str]) -> bool:
     if len(line) > _CREDIT_LIMIT_CHARS + 100:
         return False
-    if any(line.startswith(author) for author in authors) and re.search(
-        r"\b(?:is|was|ist|est|es|è|covers|writes|has)\b", line[:120]
-    ):
-        return True
-    return rules.AUTHOR_NOTE.fullmatch(line) is not None
+    begins_with_author = any(line.startswith(author) for author in authors)
+    return (begins_with_author and _ABOUT.search(line[:120]) is not None) or rules.AUTHOR_NOTE.fullmatch(
+        line
+    ) is not None
 
 
 def _agency_of_line(line: str) -> str | None:

@@ -70,7 +70,12 @@ class _Child:
         root = Path(__file__).resolve().parents[2]
         try:
             self.process = subprocess.Popen(  # noqa: S603 - our own module, our own arguments
-                command, cwd=root, env=_environment(root), pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+                command,
+                cwd=root,
+                env=_environment(root),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # what a command prints is its own; complaints go to stderr
             )
         except BaseException:
             ours.close()
@@ -134,6 +139,7 @@ class ExtractPool:
         self._children: set[_Child] = set()
         self._waiting = 0
         self._failed_starts = 0
+        self._last_failure = ""
         self._is_closed = False
 
     def submit(self, document: Document) -> Future[Result]:
@@ -158,7 +164,7 @@ class ExtractPool:
         return future
 
     def close(self) -> None:
-        """Ends the children; documents that still wait are refused as crashed."""
+        """Ends the children; the futures of documents that still wait raise ``PoolError``."""
         self.kill()
         for _ in self._threads:
             self._tasks.put(None)
@@ -180,7 +186,7 @@ class ExtractPool:
                 child = child or self._start()
                 result, child = self._extract(child, document)
                 future.set_result(result)
-            except PoolError as error:
+            except Exception as error:  # whoever waits must hear of it, whatever it is
                 future.set_exception(error)
             finally:
                 with self._lock:
@@ -193,19 +199,23 @@ class ExtractPool:
             with self._lock:
                 if self._failed_starts >= FAILED_STARTS_LIMIT:
                     break
-            child = _Child(self.settings)
-            self._children.add(child)
-            if child.wait_until_ready():
-                self._failed_starts = 0
-                return child
-            code = self._drop(child, _EXIT_GRACE_S)
+            try:
+                child = _Child(self.settings)
+            except OSError as error:  # no memory, no process or file left
+                failure = str(error)
+            else:
+                self._children.add(child)
+                if child.wait_until_ready():
+                    self._failed_starts = 0
+                    return child
+                failure = f"exit code {self._drop(child, _EXIT_GRACE_S)}"
             with self._lock:
                 self._failed_starts += 1
-                self._last_start = f"exit code {code}"
+                self._last_failure = failure
         if self._is_closed:
             raise PoolError("the extraction pool is closed")
         raise PoolError(
-            f"extraction processes do not start ({FAILED_STARTS_LIMIT} tries, {self._last_start}); "
+            f"extraction processes do not start ({FAILED_STARTS_LIMIT} tries, {self._last_failure}); "
             f"try: {sys.executable} -c 'import {self.settings.function.partition(':')[0]}'"
         )
 

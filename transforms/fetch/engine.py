@@ -116,7 +116,7 @@ class FetchEngine:
         gate = shared_gate(settings.host_gap_s)
         client = HttpClient(settings.client, run.now, gate)
         self._settings = settings
-        self._tools = Tools(settings, client, shared_robots(), gate, run.now)
+        self._tools = Tools(settings, client, shared_robots(), gate, run.now, run.started_at)
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._numbers = itertools.count()
         self._threads: list[threading.Thread] = []

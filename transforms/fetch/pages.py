@@ -85,6 +85,7 @@ class Tools(NamedTuple):
     robots: robots.RobotsCache
     gate: HostGate
     now: Callable[[], datetime]
+    run_started_at: datetime = datetime.min.replace(tzinfo=timezone.utc)
 
 
 def fold_duplicates(entries: Iterable[Entry]) -> tuple[list[Entry], list[Entry]]:
@@ -116,6 +117,7 @@ class HostWalk:
         self._failures_in_a_row = 0
         self._limited_answers = 0
         self._robots_rows: deque[Fetch] = deque()
+        self._robots_told: set[tuple[str, datetime]] = set()
 
     def steps(self, entries: Iterable[Entry]) -> Iterator[Step]:
         """Yields one step for each entry; waits for the host's turns as it goes."""
@@ -197,15 +199,27 @@ class HostWalk:
         """Returns the outcome of a page that robots.txt keeps us from, ``None`` if it may be asked."""
         tools = self._tools
         verdict = tools.robots.check(tools.client, target, tools.settings.client.user_agent, tools.now())
-        if verdict.exchange is not None:
-            self._robots_rows.append(robots.fetch_row(verdict.exchange, target))
-            if verdict.exchange.retry_after_until is not None:
-                tools.gate.hold(target.host, verdict.exchange.retry_after_until)
+        self._tell_robots(verdict, target)
+        if verdict.exchange is not None and verdict.exchange.retry_after_until is not None:
+            tools.gate.hold(target.host, verdict.exchange.retry_after_until)
         if verdict.crawl_delay_s is not None:
             tools.gate.slow_down(target.host, verdict.crawl_delay_s)
         if verdict.unreachable:
             return verdict.unreachable
         return None if verdict.allowed else "robots"
+
+    def _tell_robots(self, verdict: robots.Verdict, target: Target) -> None:
+        """Makes the row of the request behind a verdict, if it is of this run, once a walk.
+
+        A walk that is repeated finds the rules at hand and must tell of the request all the same; the writer
+        keeps one of equal rows.
+        """
+        basis = verdict.basis
+        if basis is None or basis.started_at < self._tools.run_started_at:
+            return
+        if (basis.url, basis.started_at) not in self._robots_told:
+            self._robots_told.add((basis.url, basis.started_at))
+            self._robots_rows.append(robots.fetch_row(basis, target))
 
     def _outcome_before_redirect(self, target: Target) -> str | None:
         held_until = self._tools.gate.held_until(target.host)

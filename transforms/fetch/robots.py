@@ -48,12 +48,14 @@ class Verdict(NamedTuple):
         unreachable: Set if nobody could say: the outcome of the robots.txt request; then it is not allowed now.
         crawl_delay_s: Pause that the host wants, at most ``CRAWL_DELAY_LIMIT_S``.
         exchange: The request that was made for this verdict; ``None`` if the rules were at hand.
+        basis: The request that the rules come from, whenever it was made.
     """
 
     allowed: bool
     unreachable: str | None = None
     crawl_delay_s: float | None = None
     exchange: Exchange | None = None
+    basis: Exchange | None = None
 
 
 class _Rules:
@@ -66,6 +68,7 @@ class _Rules:
         self.unreachable: str | None = None
         self.parsed: Protego | None = None  # None: everything is allowed
         self.is_read = False
+        self.basis: Exchange | None = None
 
     def is_fresh(self, now: datetime) -> bool:
         return self.fresh_from is not None and self.fresh_from <= now < self.fresh_from + self.fresh_for
@@ -97,14 +100,15 @@ class RobotsCache:
             if not rules.is_fresh(now):
                 exchange = client.get(f"{target.origin}/robots.txt", keep_first_bytes=SIZE_LIMIT_BYTES)
                 _take(rules, exchange, token, now)
-            parsed, unreachable = rules.parsed, rules.unreachable
+                rules.basis = exchange
+            parsed, unreachable, basis = rules.parsed, rules.unreachable, rules.basis
         if unreachable:
-            return Verdict(False, unreachable, None, exchange)
+            return Verdict(False, unreachable, None, exchange, basis)
         if parsed is None:
-            return Verdict(True, None, None, exchange)
+            return Verdict(True, None, None, exchange, basis)
         delay_s = parsed.crawl_delay(token)
         delay_s = None if delay_s is None else min(delay_s, CRAWL_DELAY_LIMIT_S)
-        return Verdict(parsed.can_fetch(target.url, token), None, delay_s, exchange)
+        return Verdict(parsed.can_fetch(target.url, token), None, delay_s, exchange, basis)
 
     def forget(self, origin: str) -> None:
         """Forgets the rules of an origin: a new server stands there (in tests)."""

@@ -39,6 +39,9 @@ class RejectItem(NamedTuple):
     row: Row
 
 
+_EXCHANGE = ("kind", "url", "started_at", "outcome", "entry_json")
+
+
 class FetchItem(NamedTuple):
     """A row of ``fetches`` on its way to the writer."""
 
@@ -111,7 +114,11 @@ def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str
     chosen = _choose(articles, aliases, counts)
     written = _number(chosen, known, aliases, counts)
     kept_rejects = _new_rejects(rejects, known, counts)
-    kept_fetches = [row for row in fetches if not known.has_fetch(row["kind"], row["url"], row["started_at"])]
+    # One exchange may be told of by two walks (robots.txt); what is told twice is one row.
+    exchanges = {tuple(row[name] for name in _EXCHANGE): row for row in fetches}
+    kept_fetches = [
+        row for row in exchanges.values() if not known.has_fetch(row["kind"], row["url"], row["started_at"])
+    ]
     if run_id:
         for row in [*(item.row for item in written), *kept_rejects, *kept_fetches]:
             row["run_id"] = run_id

@@ -78,6 +78,12 @@ def test_prompts_of_the_house_become_notices(line):
         "“We use cookies like everybody else,” the minister told parliament.",
         "Police said the phone app had stored the partners of four million people.",
         "The union asked its members to subscribe to the strike fund.",
+        "She started a weekly newsletter on the fish market, and two thousand people subscribe to it.",
+        "He was invited to join the discussion in parliament on Friday.",
+        "The ballots were independently reviewed by two judges.",
+        "Passengers have to download the harbour's app before they may board.",
+        "Bürger können sich am Hafen kostenlos testen lassen.",
+        "Die Partei verschickte einen Newsletter, in dem sie über die Fähre informierte.",
     ],
 )
 def test_sentences_about_such_things_stay(line):
@@ -137,6 +143,33 @@ def test_notes_on_the_author_and_picture_credits_are_credits():
 )
 def test_code_is_no_text(line):
     assert sort_page_lines(f"{PARAGRAPHS[0]}\n{line}\n{PARAGRAPHS[1]}").text == "\n".join(PARAGRAPHS[:2])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Anyone with information is asked to contact Detective Roth at 555-0134.",
+        "Roth, 54, was a reporter for a rival paper when he was arrested.",
+        "“He is a good editor,” she added, and closed the door.",
+        "The police asked witnesses to follow them on foot.",
+    ],
+)
+def test_the_last_sentence_of_a_story_is_no_note_on_its_author(line):
+    assert sort_page_lines("\n".join([*PARAGRAPHS, line]), (), ("Ada Quennell",)).text.endswith(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ivo Brandt is a staff writer at the Brackwater Post covering the harbour.",
+        "Ada Quennell writes about boats.",
+        "Send tips to desk@brackwater-post.example and follow her on X @adaquennell.",
+        "Have a tip? Ada Quennell may be reached at ada@brackwater-post.example.",
+        "ada@brackwater-post.example",
+    ],
+)
+def test_notes_on_the_author_leave_the_end_of_the_text(line):
+    assert sort_page_lines("\n".join([*PARAGRAPHS, line]), (), ("Ada Quennell",)).credits == (line,)
 
 
 def test_the_agency_is_known_by_dateline_credit_or_author():
