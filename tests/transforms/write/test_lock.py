@@ -71,7 +71,8 @@ def test_released_is_free_again(tmp_path: Path) -> None:
 
 
 def test_a_forked_child_does_not_keep_the_lock_of_a_killed_parent(tmp_path: Path) -> None:
-    fork = "import os, time\npid = os.fork()\nif pid: print(pid, flush=True); input()\nelse: time.sleep(60)"
+    # The child says when it runs: it lets go of its copy before that.
+    fork = "import os, time\npid = os.fork()\nif not pid: print(os.getpid(), flush=True); time.sleep(60)\ninput()"
     with holder(tmp_path, f"exec({fork!r})") as other:
         assert other.stdout is not None
         child = int(other.stdout.readline())
