@@ -83,13 +83,13 @@ def _declared_names(graph: Graph, node: Node) -> Iterator[str]:
 
 def _names_of(graph: Graph, value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield from split_names(value)
+        yield from split_names(value, is_byline=False)
     elif isinstance(value, dict):
         for name in graph.values(value, "name"):
             if isinstance(name, str):
-                yield from split_names(name)
+                yield from split_names(name, is_byline=False)
         if "name" not in value and isinstance(value.get("givenName"), str):
-            yield from split_names(f"{value['givenName']} {value.get('familyName') or ''}")
+            yield from split_names(f"{value['givenName']} {value.get('familyName') or ''}", is_byline=False)
 
 
 def _meta_names(page: Page) -> Iterator[str]:

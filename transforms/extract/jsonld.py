@@ -17,45 +17,17 @@ _NODE_LIMIT = 5000
 _DEPTH_LIMIT = 12
 
 # schema.org: Article and everything below it, plus what news sites use in its place.
-ARTICLE_TYPES = frozenset(
-    [
-        "Article",
-        "AdvertiserContentArticle",
-        "NewsArticle",
-        "AnalysisNewsArticle",
-        "AskPublicNewsArticle",
-        "BackgroundNewsArticle",
-        "OpinionNewsArticle",
-        "ReportageNewsArticle",
-        "ReviewNewsArticle",
-        "SatiricalArticle",
-        "ScholarlyArticle",
-        "TechArticle",
-        "Report",
-        "SocialMediaPosting",
-        "BlogPosting",
-        "LiveBlogPosting",
-        "DiscussionForumPosting",
-        "Blog",
-        "ClaimReview",
-    ]
-)
+ARTICLE_TYPES = frozenset((
+    "Article", "AdvertiserContentArticle", "NewsArticle", "AnalysisNewsArticle", "AskPublicNewsArticle",
+    "BackgroundNewsArticle", "OpinionNewsArticle", "ReportageNewsArticle", "ReviewNewsArticle", "SatiricalArticle",
+    "ScholarlyArticle", "TechArticle", "Report", "SocialMediaPosting", "BlogPosting", "LiveBlogPosting",
+    "DiscussionForumPosting", "Blog", "ClaimReview",
+))  # fmt: skip
 _GENERIC_TYPES = frozenset({"Article", "BlogPosting", "SocialMediaPosting", "Blog", "ClaimReview"})
-PAGE_TYPES = frozenset(
-    [
-        "WebPage",
-        "ItemPage",
-        "AboutPage",
-        "MediaGallery",
-        "ImageGallery",
-        "VideoObject",
-        "Recipe",
-        "Review",
-        "PodcastEpisode",
-        "Episode",
-        "Event",
-    ]
-)
+PAGE_TYPES = frozenset((
+    "WebPage", "ItemPage", "AboutPage", "MediaGallery", "ImageGallery", "VideoObject", "Recipe", "Review",
+    "PodcastEpisode", "Episode", "Event",
+))  # fmt: skip
 # Keys under which other objects of the graph lie; all else is about the object itself.
 _NESTING_KEYS = ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement", "item", "hasPart", "subjectOf")
 

@@ -11,10 +11,11 @@ NAME_LIMIT_CHARS = 80
 AUTHOR_LIMIT = 20
 _PREFIX = re.compile(
     r"^(?:(?:written|reported|posted|published|article|text|words|story|interview|analysis|report|von|a)\s+)?"
-    r"(?:by|von|par|por|di|da|door|av|af|od|przez|texte?|autor(?:en|in|e)?|author|auteur|redakce|redaktion|от|автор)"
-    r"\s*:?\s+(?=\S)",
+    r"(?:by|par|por|door|przez|texte?|autor(?:en|in|e)?|author|auteur|redakce|redaktion|от|автор)\s*:?\s+(?=\S)",
     re.IGNORECASE,
 )
+# "By" in bylines, part of the name elsewhere.
+_PARTICLE = re.compile(r"^(?:von|di|da|av|af|od)\s+(?=\S)", re.IGNORECASE)
 _LABEL = re.compile(
     r"^(?:text|texte|author|autor(?:in|en)?|auteur|autore|by|von|автор|記者|文)\s*[:：/]\s*", re.IGNORECASE
 )
@@ -33,101 +34,33 @@ _KOREAN_ROLE = re.compile(r"\s+(?:기자|특파원|논설위원|선임기자)$")
 _COMMAS = re.compile(r"\s*[,;|、，؛]\s*|\s+/\s+|\n+")
 _AND = re.compile(r"\s+(?:and|und|et|y|e|en|og|och|ja|i|a|и|та|ve|dan|&|\+|και|și)\s+", re.IGNORECASE)
 _DATE_LIKE = re.compile(r"\d{4}|\d{1,2}[:.]\d{2}|\d+\s*(?:min|hour|day|std|uhr)", re.IGNORECASE)
-_NO_NAME = frozenset(
-    [
-        "admin",
-        "administrator",
-        "author",
-        "autor",
-        "editor",
-        "editors",
-        "staff",
-        "redaktion",
-        "redaction",
-        "webmaster",
-        "root",
-        "user",
-        "unknown",
-        "anonymous",
-        "none",
-        "null",
-        "undefined",
-        "news",
-        "online",
-        "web",
-        "desk",
-        "newsroom",
-        "team",
-        "guest",
-        "nan",
-        "test",
-        "developer",
-        "share",
-        "follow",
-        "wordpress",
-    ]
-)
-_HOUSE_WORDS = frozenset(
-    [
-        "redaktion",
-        "redaction",
-        "redaccion",
-        "redazione",
-        "staff",
-        "online",
-        "news",
-        "desk",
-        "newsroom",
-        "team",
-        "editorial",
-        "editors",
-        "editor",
-        "reporter",
-        "reporters",
-        "com",
-        "de",
-        "net",
-        "org",
-        "the",
-        "web",
-        "digital",
-    ]
-)
-_ORGANISATION = frozenset(
-    [
-        "media",
-        "group",
-        "gmbh",
-        "ltd",
-        "inc",
-        "llc",
-        "corp",
-        "corporation",
-        "network",
-        "verlag",
-        "company",
-        "publishing",
-        "publications",
-        "broadcasting",
-        "holdings",
-        "plc",
-        "agency",
-        "newspaper",
-        "newspapers",
-        "verlagsgesellschaft",
-        "editora",
-        "ediciones",
-    ]
-)
+_NO_NAME = frozenset((
+    "admin", "administrator", "author", "autor", "editor", "editors", "staff", "redaktion", "redaction",
+    "webmaster", "root", "user", "unknown", "anonymous", "none", "null", "undefined", "news", "online", "web",
+    "desk", "newsroom", "team", "guest", "nan", "test", "developer", "share", "follow", "wordpress",
+))  # fmt: skip
+_HOUSE_WORDS = frozenset((
+    "redaktion", "redaction", "redaccion", "redazione", "staff", "online", "news", "desk", "newsroom", "team",
+    "editorial", "editors", "editor", "reporter", "reporters", "com", "de", "net", "org", "the", "web", "digital",
+))  # fmt: skip
+_ORGANISATION = frozenset((
+    "media", "group", "gmbh", "ltd", "inc", "llc", "corp", "corporation", "network", "verlag", "company",
+    "publishing", "publications", "broadcasting", "holdings", "plc", "agency", "newspaper", "newspapers",
+    "verlagsgesellschaft", "editora", "ediciones",
+))  # fmt: skip
 
 
-def split_names(raw: str) -> list[str]:
-    """Returns the names in a byline, in order, each once.
+def split_names(raw: str, is_byline: bool = True) -> list[str]:
+    """Returns the names in a text, in order, each once.
 
     Commas and the word for "and" part names; ``Costa e Silva`` and ``AFP, MANILA`` stay whole, because a
     part that follows "and" needs two words and a list of single words is no list of people.
+
+    Args:
+        raw: As written.
+        is_byline: Whether ``von`` and ``di`` at the start mean "by"; in a field for a name they belong to it.
     """
-    text = _clean(raw)
+    text = _clean(_PARTICLE.sub("", raw.strip()) if is_byline else raw)
     if not text:
         return []
     parts = [part for part in _COMMAS.split(_TITLE_AFTER_COMMA.sub(" ", text)) if part]

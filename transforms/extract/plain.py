@@ -6,73 +6,15 @@ import re
 
 from lxml.html import HtmlElement
 
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "html",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
-_SKIPPED = frozenset(
-    [
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "iframe",
-        "figure",
-        "figcaption",
-        "picture",
-        "video",
-        "audio",
-        "svg",
-        "form",
-        "button",
-        "select",
-        "textarea",
-        "object",
-        "embed",
-        "head",
-        "title",
-        "nav",
-        "input",
-    ]
-)
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "br", "dd", "div", "dl", "dt", "fieldset", "footer",
+    "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre",
+    "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+))  # fmt: skip
+_SKIPPED = frozenset((
+    "script", "style", "template", "noscript", "iframe", "figure", "figcaption", "picture", "video", "audio", "svg",
+    "form", "button", "select", "textarea", "object", "embed", "head", "title", "nav", "input",
+))  # fmt: skip
 _DEPTH_LIMIT = 400
 _APPENDED = re.compile(r"(?:the post .{1,300} |.{0,40})(?:appeared first|first appeared) on .{1,100}", re.IGNORECASE)
 _MORE = re.compile(

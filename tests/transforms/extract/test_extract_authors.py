@@ -45,6 +45,10 @@ def test_bylines_become_names(raw, names):
     assert split_names(raw) == names
 
 
+def test_particles_of_a_name_stay_in_fields_for_names():
+    assert authors(node={"author": [{"name": "Da Silva Ana"}, "von Roth, Mia"]})[0][0] == "Da Silva Ana"
+
+
 def test_structured_data_comes_first_and_each_name_once():
     node = {"author": [{"name": "Ada Quennell"}, {"name": "ada quennell"}, {"name": "Ivo Brandt"}]}
     assert authors(head='<meta name="author" content="Someone Else">', node=node) == (
