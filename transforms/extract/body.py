@@ -1,13 +1,13 @@
 """The article's text from the tree: a fast extraction, checked against a second opinion, done with care if they differ.
 
-``trafilatura`` in its fast mode is right on nine pages of ten. ``resiliparse``, whose rules share nothing
+``trafilatura`` in its fast mode, on the part of the page that is named as the article's body, is right on nine
+pages of ten. ``resiliparse``, whose rules share nothing
 with its, tells which is the tenth: the text is short, has a surplus, or misses what the other found.
 """
 
 from __future__ import annotations
 
 import re
-from copy import deepcopy
 from typing import NamedTuple
 
 import trafilatura
@@ -18,6 +18,7 @@ from trafilatura.settings import Extractor
 
 from transforms.extract.extraction import Body
 from transforms.extract.recover import recover_paragraphs
+from transforms.extract.region import article_region, paragraph_chars
 from transforms.extract.spacing import part_words
 from transforms.extract.teasers import drop_link_teasers
 
@@ -29,6 +30,7 @@ _PRECISE_MIN_SHARE = 0.3
 _PRECISE_SURE_SHARE = 0.5
 _WITNESS_MIN_CHARS = 200
 _LONGER_MIN = 1.5
+_REGION_SHARE_MIN = 0.8
 _SHINGLE_WORDS = 4
 _CARE_LIMIT_ELEMENTS = 8000  # its steps are quadratic in them; whole pages have some hundred, the largest seen 4,000
 _ELEMENT_COUNT = etree.XPath("count(//*)")
@@ -64,30 +66,42 @@ _VERSION = f"trafilatura/{trafilatura.__version__}"
 class _Candidate(NamedTuple):
     mode: str
     text: str
+    teasers: list[str]
 
 
 def extract_body(tree: HtmlElement, html: bytes) -> Body:
     """Extracts the text of an article.
 
     Args:
-        tree: The parsed page; it is not changed.
+        tree: The parsed page; what is no text of an article is taken out of it.
         html: Its mark-up in UTF-8, for the second opinion.
     """
-    work = deepcopy(tree)
-    prune(work)
-    teasers = tuple(drop_link_teasers(work))
-    chosen = _Candidate("fast", _run(work, "fast"))
-    if _GLUED.search(chosen.text):
-        part_words(work)
-        chosen = _Candidate("fast", _run(work, "fast"))
+    prune(tree)
+    first = _first_try(tree)
+    if _GLUED.search(first.text):
+        part_words(tree)
+        first = _first_try(tree)
     other = second_opinion(html)
-    own_share, other_share = overlap(chosen.text, other)
-    reason = _escalation(chosen.text, own_share, other_share)
+    own_share, other_share = overlap(first.text, other)
+    reason = _escalation(first.text, own_share, other_share)
+    chosen = first
     if reason:
-        chosen = _take_care(work, chosen, other, reason)
+        chosen = _take_care(tree, first, other, reason)
         own_share, other_share = overlap(chosen.text, other)
     extractor = f"{_VERSION}+{chosen.mode}" if chosen.text else ""
-    return Body(chosen.text, extractor, round(_harmonic(own_share, other_share), 3), reason, teasers)
+    return Body(chosen.text, extractor, round(_harmonic(own_share, other_share), 3), reason, tuple(chosen.teasers))
+
+
+def _first_try(tree: HtmlElement) -> _Candidate:
+    """The article's body alone, where the page names it and extraction takes most of it; else the whole page."""
+    region = article_region(tree)
+    if region is not None:
+        teasers = drop_link_teasers(region)
+        text = _run(region, "fast")
+        if len(text) >= max(SHORT_TEXT_CHARS, _REGION_SHARE_MIN * paragraph_chars([region])):
+            return _Candidate("fast+region", text, teasers)
+    teasers = drop_link_teasers(tree)
+    return _Candidate("fast", _run(tree, "fast"), teasers)
 
 
 def prune(tree: HtmlElement) -> None:
@@ -133,21 +147,22 @@ def _escalation(text: str, own_share: float, other_share: float) -> str:
     return "missing" if other_share < _OTHER_FOUND_MIN else ""
 
 
-def _take_care(work: HtmlElement, fast: _Candidate, other: str, reason: str) -> _Candidate:
+def _take_care(tree: HtmlElement, first: _Candidate, other: str, reason: str) -> _Candidate:
+    teasers = [*first.teasers, *drop_link_teasers(tree)]
     if reason != "surplus":
-        recovered = recover_paragraphs(work, fast.text, other)
-        if recovered != fast.text:
-            return _Candidate("fast+recovered", recovered)
-    if _ELEMENT_COUNT(work) > _CARE_LIMIT_ELEMENTS:
-        return fast
+        recovered = recover_paragraphs(tree, first.text, other)
+        if recovered != first.text:
+            return _Candidate("fast+recovered", recovered, teasers)
+    if _ELEMENT_COUNT(tree) > _CARE_LIMIT_ELEMENTS:
+        return first
     if reason != "surplus":
-        default = _run(work, "default")
-        if len(default) > _LONGER_MIN * len(fast.text):
-            return _Candidate("default", default)
+        default = _run(tree, "default")
+        if len(default) > _LONGER_MIN * len(first.text):
+            return _Candidate("default", default, teasers)
         if reason == "missing":
-            return fast
-    precise = _run(work, "precision")
-    return _Candidate("precision", precise) if _is_better(precise, fast.text, other) else fast
+            return first
+    precise = _run(tree, "precision")
+    return _Candidate("precision", precise, teasers) if _is_better(precise, first.text, other) else first
 
 
 def _is_better(precise: str, fast: str, other: str) -> bool:

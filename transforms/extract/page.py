@@ -87,6 +87,11 @@ def squeeze(text: str | None) -> str:
     return " ".join(text.split()) if text else ""
 
 
+def new_element(tag: str) -> HtmlElement:
+    """Returns an element of a tree of its own, of the same kind as those of a parsed page."""
+    return _PARSER.makeelement(tag)
+
+
 def parse_tree(html: bytes) -> HtmlElement | None:
     """Parses UTF-8 mark-up; ``None`` if nothing can be made of it."""
     start = html[:4096]

@@ -10,6 +10,7 @@ from lxml.html import HtmlElement
 from transforms.extract.page import parse_tree, read_page
 from transforms.extract.plain import fragment_text, split_feed_tail
 from transforms.extract.recover import recover_paragraphs
+from transforms.extract.region import article_region
 from transforms.extract.spacing import part_words
 from transforms.extract.standfirst import find_standfirst
 from transforms.extract.state import state_text
@@ -98,6 +99,37 @@ def test_nothing_is_recovered_that_the_second_opinion_lacks():
     assert recover_paragraphs(tree_of(split_story()), text, text) == text
 
 
+LONG = tuple(f"{text} {text}" for text in PARAGRAPHS)
+
+
+def body_of(paragraphs: tuple[str, ...], name: str = "article-body") -> str:
+    return f'<div class="{name}">{"".join(f"<p>{text}</p>" for text in paragraphs)}</div>'
+
+
+def test_the_body_is_the_part_that_is_named_so_with_the_most_text():
+    tree = tree_of(f"<p>Outside</p>{body_of(('Teaser of another story',), 'post-content')}{body_of(LONG)}<p>After</p>")
+    region = article_region(tree)
+    assert region is not None
+    assert text_in(region) == "".join(LONG)
+    assert "Outside" in text_in(tree)
+
+
+def test_a_body_in_parts_is_whole_within_its_article_only():
+    own = f"<article>{body_of(LONG[:3])}<div>Advert</div>{body_of(LONG[3:])}</article>"
+    next_one = f"<article>{body_of(('The next story of an endless page',))}</article>"
+    region = article_region(tree_of(own + next_one))
+    assert region is not None
+    assert text_in(region) == "".join(LONG)
+
+
+def test_without_a_named_body_the_first_article_counts():
+    region = article_region(tree_of(f"<article>{''.join(f'<p>{text}</p>' for text in LONG)}</article><p>After</p>"))
+    assert region is not None
+    assert text_in(region) == "".join(LONG)
+    assert article_region(tree_of("".join(f"<p>{text}</p>" for text in LONG))) is None
+    assert article_region(tree_of(body_of(PARAGRAPHS[:1]))) is None
+
+
 def test_the_standfirst_is_found_by_the_description_or_beside_the_headline():
     standfirst = "After two winters of waiting, the boats to Oxmere will cross again."
     story = "".join(f"<p>{text}</p>" for text in PARAGRAPHS)
@@ -182,5 +214,6 @@ def test_the_tree_is_not_changed_by_reading_it():
     before = etree.tostring(tree)
     read_page(tree)
     recover_paragraphs(tree, "\n".join(PARAGRAPHS[:3]), "\n".join(PARAGRAPHS))
+    article_region(tree)
     find_standfirst(tree, "\n".join(PARAGRAPHS), ("After two winters of waiting, the boats will cross again.",))
     assert etree.tostring(tree) == before
