@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import socket
 import warnings
 from collections.abc import Callable
 from datetime import datetime
@@ -16,6 +17,14 @@ from transforms.records import Document, Entry, Reject
 
 logging.disable(logging.CRITICAL)
 warnings.simplefilter("ignore")
+
+
+def _refuse(*address: object, **options: object) -> list[object]:
+    raise OSError("extraction needs no network")
+
+
+# Some of them look for lists of domains on the network at each page, and wait for it.
+socket.getaddrinfo = _refuse  # type: ignore[assignment]
 
 TextOf = Callable[[Gold], str]
 
