@@ -158,10 +158,11 @@ class NewsServer:
         return Answer(404, "no such page")
 
     def end(self, request: Request) -> None:
-        """Notes that a request is answered."""
+        """Notes that a request is answered; told twice, the first time counts."""
         with self._lock:
-            request.ended_s = time.monotonic()
-            self._under_way -= 1
+            if request.ended_s == float("inf"):
+                request.ended_s = time.monotonic()
+                self._under_way -= 1
 
     def _answer(self, path: str, route: Route, request: Request) -> Answer:
         if isinstance(route, list):
@@ -234,15 +235,18 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.command, self.path, headers, body, port, time.monotonic())
         answer = self.server.owner.begin(request)
         try:
-            self._send(answer)
+            self._send(answer, lambda: self.server.owner.end(request))
         finally:
             self.server.owner.end(request)
 
     do_HEAD = do_POST = do_PUT = do_DELETE = do_CONNECT = do_GET  # noqa: N815
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: Answer, end: Callable[[], None]) -> None:
+        """Sends an answer; ``end`` is called before what completes it: the client may be faster than this thread."""
         self._pause(answer.delay_s)
         if answer.raw is not None:
+            if not answer.hang:
+                end()
             self.wfile.write(answer.raw)
         if answer.hang:
             self._pause(float("inf"))
@@ -265,12 +269,16 @@ class _Handler(BaseHTTPRequestHandler):
         elif not answer.with_length:
             lines.append("Connection: close")
             self.close_connection = True
-        self._drip("\r\n".join([*lines, "", ""]).encode("latin-1"), answer.drip_headers_s)
+        head = "\r\n".join([*lines, "", ""]).encode("latin-1")
+        if is_bare or (isinstance(body, bytes) and not answer.drip_s and not answer.drip_headers_s):
+            end()
+        self._drip(head, answer.drip_headers_s)
         if is_bare:
             return
         for piece in [body] if isinstance(body, bytes) else body:
             self._drip(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece, answer.drip_s)
         if is_chunked:
+            end()
             self.wfile.write(b"0\r\n\r\n")
 
     def _drip(self, data: bytes, pause_s: float) -> None:
