@@ -244,15 +244,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, answer: Answer, end: Callable[[], None]) -> None:
         """Sends an answer; ``end`` is called before what completes it: the client may be faster than this thread."""
         self._pause(answer.delay_s)
-        if answer.raw is not None:
-            if not answer.hang:
-                end()
-            self.wfile.write(answer.raw)
+        if answer.raw is None and not answer.hang and not answer.drop:
+            self._send_http(answer, end)
+            return
+        if not answer.hang:
+            end()
+        self.wfile.write(answer.raw or b"")
         if answer.hang:
             self._pause(float("inf"))
-        if answer.drop or answer.raw is not None:
-            self.close_connection = True
-            return
+        self.close_connection = True
+
+    def _send_http(self, answer: Answer, end: Callable[[], None]) -> None:
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         lines = [f"HTTP/1.1 {answer.status} {self.responses.get(answer.status, ('Odd',))[0]}"]
         lines += [f"Date: {self.date_time_string()}"]
