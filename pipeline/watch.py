@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from pipeline.errors import ExitCode
 from pipeline.plan import Plan
+from pipeline.upkeep import Upkeep
 from transforms.dedupe.state import latest_state, open_state
 from transforms.feeds.hosts import due_feeds
 from transforms.write.commit import recover
@@ -30,12 +31,14 @@ class WatchOptions(NamedTuple):
         every_s: Time from the start of one cycle to that of the next.
         until: When to stop; ``None`` for never.
         beam_flags: Checked flags for Beam.
+        upkeep: Whether stories are grouped and small files merged between two cycles.
         quiet: No status.
     """
 
     every_s: float
     until: datetime | None
     beam_flags: tuple[str, ...]
+    upkeep: bool = True
     quiet: bool = False
 
 
@@ -59,12 +62,15 @@ def watch(plan: Plan, options: WatchOptions, tell: Callable[[str], None]) -> Exi
         ``DONE`` at the end of the time or after SIGTERM, ``INTERRUPTED`` after Ctrl-C.
     """
     stop = _Stop()
+    upkeep = Upkeep(plan.config.dataset, lambda line: tell(f"{_clock()}  {line}"))
     lists = plan.url_paths
     while True:
         began = time.monotonic()
         cycle = run_cycle(plan._replace(seed_batches=(), url_paths=lists), options)
         lists = ()  # read once; what they named is known or due by now
         tell(_line(cycle, time.monotonic() - began))
+        if options.upkeep and not stop.is_told:
+            upkeep.after(cycle.manifests)
         if options.until is not None and datetime.now(timezone.utc) >= options.until:
             return ExitCode.DONE
         rest_s = max(0.0, options.every_s - (time.monotonic() - began))
@@ -96,7 +102,7 @@ def run_cycle(plan: Plan, options: WatchOptions) -> Cycle:
 
 
 def _line(cycle: Cycle, elapsed_s: float) -> str:
-    clock = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%SZ}"
+    clock = _clock()
     if not cycle.manifests:
         return f"{clock}  nothing was due"
     totals = {name: sum(m.items.get(name, 0) for m in cycle.manifests) for name in cycle.manifests[0].items}
@@ -104,6 +110,10 @@ def _line(cycle: Cycle, elapsed_s: float) -> str:
     shown = ", ".join(f"{name} {count:,}" for name, count in totals.items() if count and name != "in")
     feeds = f"{cycle.due_feeds:,} feeds" + (f" ({failed:,} failed)" if failed else "")
     return f"{clock}  {feeds}, {cycle.due_pages:,} pages due: {shown or 'no items'} · {elapsed_s:.1f} s"
+
+
+def _clock() -> str:
+    return f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%SZ}"
 
 
 class _Stop:
@@ -121,6 +131,11 @@ class _Stop:
     def _on_signal(self, number: int, frame: object) -> None:
         self.exit_code = ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.DONE
         self._event.set()
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a signal came."""
+        return self._event.is_set()
 
     def sleep(self, seconds: float) -> bool:
         """Waits; returns True if a signal came."""

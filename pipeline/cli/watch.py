@@ -31,6 +31,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--host-gap", metavar="TIME", help="least time between two requests to a host (5s)")
     parser.add_argument("--contact", metavar="ADDRESS", help="mail or web address for the User-Agent")
     parser.add_argument("--allow-loopback", action="store_true", default=None, help="ask loopback addresses too")
+    parser.add_argument(
+        "--no-upkeep", action="store_true", help="between two looks, neither group stories nor merge small files"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="errors only")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="say more")
 
@@ -59,9 +62,8 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(setup._replace(config=setup.config.model_copy(update={"seeds": ()})))
     if sys.stderr.isatty() and not args.quiet:
         err(f"watching {len(plan.feeds):,} feeds into {plan.config.dataset}; Ctrl-C stops, nothing is lost")
-    return int(
-        watch(plan, WatchOptions(every_s, until, tuple(flags), args.quiet), lambda line: _tell(line, args.quiet))
-    )
+    options = WatchOptions(every_s, until, tuple(flags), not args.no_upkeep, args.quiet)
+    return int(watch(plan, options, lambda line: _tell(line, args.quiet)))
 
 
 def _tell(line: str, quiet: bool) -> None:

@@ -55,7 +55,7 @@ def test_watch_takes_in_what_is_published_meanwhile_and_stops_cleanly(tmp_path):
 
 
 def _new_items(root: Path) -> int:
-    return sum(json.loads(path.read_bytes())["items"]["new"] for path in root.glob("_runs/*.json"))
+    return sum(json.loads(path.read_bytes())["items"].get("new", 0) for path in root.glob("_runs/*.json"))
 
 
 def test_watch_ends_at_the_given_time(tmp_path):
@@ -65,6 +65,24 @@ def test_watch_ends_at_the_given_time(tmp_path):
             watching.communicate(timeout=60)
         assert watching.returncode == 0
         assert len(read_rows(tmp_path / "out", "articles")) == 1
+
+
+def test_watch_groups_stories_and_merges_the_small_files_of_days_that_are_over(tmp_path):
+    out = tmp_path / "out"
+    with NewsServer({f"/story/{n}": page(n) for n in range(2)}, host="127.0.0.2") as server:
+        server.routes["/copy"] = page(0)
+        for number in range(2):
+            (tmp_path / "urls.txt").write_text(server.url(f"/story/{number}"))
+            run_json("--urls", tmp_path / "urls.txt", "-d", out, *FLAGS, "--now", "2026-11-20T10:00:00Z")
+        assert len(list(out.glob("articles/ingest_date=2026-11-20/*.parquet"))) == 2
+        server.routes["/feed.xml"] = rss([server.url("/copy")])
+        with _watch(server, tmp_path, "--until", "1s") as watching:
+            said = watching.communicate(timeout=120)[1]
+    assert watching.returncode == 0, said
+    assert len(list(out.glob("articles/ingest_date=2026-11-20/*.parquet"))) == 1
+    assert len(read_rows(out, "articles")) == 3
+    stories = {row["article_id"] for row in read_rows(out, "stories")}
+    assert stories == {row["article_id"] for row in read_rows(out, "articles") if row["url"].endswith("/copy")}
 
 
 def _validated(body: str, etag: str) -> object:
