@@ -1,4 +1,4 @@
-"""``newsbeam explain``: shows what each stage makes of one document."""
+"""``newsbeam explain``: shows what each stage makes of one document, or why an address has its article id."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.cli.output import err, out, printable, styled
-from pipeline.errors import ExitCode
+from pipeline.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from pipeline.explain import Explained
@@ -34,7 +34,18 @@ _MOST_HITS = 8
 
 
 def run(args: argparse.Namespace) -> int:
-    """Explains the document and returns the exit code: 1 if every record of it is refused."""
+    """Explains the document or the addresses.
+
+    Returns:
+        1 if every record of the document is refused, or if one of the addresses is none.
+
+    Raises:
+        ConfigError: If neither or both are given, or the document cannot be read.
+    """
+    if (args.document is None) == (args.url is None):
+        raise ConfigError("explain wants a FILE_OR_URL, or addresses after --url")
+    if args.url is not None:
+        return _explain_urls(args.url, args.json)
     # Heavy: extraction and tagging.
     from pipeline.config.load import load_setup
     from pipeline.explain import MOST_DOCUMENTS, as_json, explain_input
@@ -49,6 +60,27 @@ def run(args: argparse.Namespace) -> int:
         err(f"newsbeam: note: only the first {MOST_DOCUMENTS} records are shown")
     refused = bool(explained) and all(item.refused for item in explained)
     return int(ExitCode.FAILED if refused else ExitCode.DONE)
+
+
+def _explain_urls(urls: Sequence[str], wants_json: bool) -> int:
+    """Shows the normal form, the id and the rules of each address; nothing is asked."""
+    from pipeline.explain_url import RULES, as_json, explain_url
+
+    explained = [explain_url(url) for url in urls]
+    for item in explained:
+        if item.error:
+            err(f"newsbeam: {printable(_short(item.url, 200) or '(empty)')}: {item.error}")
+        if wants_json:
+            out(json.dumps(as_json(item), ensure_ascii=False))
+        elif not item.error:
+            out(styled(printable(item.url), "bold", sys.stdout))
+            out(f"  {'canonical':<12} {item.canonical_form}")
+            out(f"  {'article id':<12} {item.article_id}")
+            width = max((len(rule) for rule in item.rules), default=0)
+            for number, rule in enumerate(item.rules or ("none: it is its own canonical form",)):
+                why = RULES.get(rule.partition(":")[0], "")
+                out(f"  {'' if number else 'rules':<12} {printable(rule):<{width}}   {why}".rstrip())
+    return int(ExitCode.FAILED if any(item.error for item in explained) else ExitCode.DONE)
 
 
 def _lines(item: Explained) -> Iterator[str]:

@@ -184,15 +184,19 @@ def _add_explain(commands: Commands) -> None:
         "explain",
         "Takes one document through every stage and shows what each makes of it.",
         "newsbeam explain seeds/council-vote.txt\n"
+        "newsbeam explain --url 'https://m.example.org/story/31?utm_source=x' https://example.org/story/31\n"
         "newsbeam explain https://example.org/story --contact you@example.org --json",
         "pipeline.cli.explain:run",
     )
-    parser.add_argument("document", metavar="FILE_OR_URL", help="a seed file, or the address of a page")
+    parser.add_argument("document", nargs="?", metavar="FILE_OR_URL", help="a seed file, or the address of a page")
+    parser.add_argument(
+        "--url", nargs="+", metavar="URL", help="instead: the article id of addresses, and why; asks no server"
+    )
     add_config(parser)
     add_topics(parser)
     parser.add_argument("--contact", metavar="ADDRESS", help="mail or web address for the User-Agent")
     parser.add_argument("--allow-loopback", action="store_true", default=None, help="ask loopback addresses too")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.add_argument("--json", action="store_true", help="a JSON object a record or address on stdout")
 
 
 def _add_query(commands: Commands) -> None:
