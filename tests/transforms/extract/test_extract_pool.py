@@ -92,7 +92,7 @@ def test_a_failing_page_costs_only_itself(shared: pools.ExtractPool, fault: str,
         done = future.result(timeout=60)
         assert isinstance(done, Extraction)
         assert done.title == HEADLINE
-    assert time.monotonic() - start < 45
+    assert time.monotonic() - start < 300
 
 
 def test_children_are_replaced_after_their_share_of_pages(
