@@ -119,6 +119,8 @@ class Document(NamedTuple):
         fetched_at: When the bytes came; for seeds the run's start.
         raw_uri: Where the bytes lie: seed path, ``path#L12`` for a line; ``None`` for pages.
         warnings: Codes from reading, such as ``repaired_comma`` or ``page_failed:timeout``.
+        x_robots_tag: The header of that name, which may hold ``noai``.
+        tdm_reservation: The header of that name; ``1`` reserves the rights of text and data mining.
     """
 
     entry: Entry
@@ -131,6 +133,8 @@ class Document(NamedTuple):
     final_url: str | None = None
     raw_uri: str | None = None
     warnings: tuple[str, ...] = ()
+    x_robots_tag: str = ""
+    tdm_reservation: str = ""
 
 
 class LivePost(NamedTuple):

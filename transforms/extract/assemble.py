@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from transforms import language
+from transforms.dates import read_date
 from transforms.extract.extraction import Body, Extraction
 from transforms.extract.line_rules import PAYWALL
 from transforms.extract.lines import Sorted, find_agency
@@ -71,7 +73,7 @@ def assemble(
         extraction = _add_metadata(extraction, metadata, recorder)
     extraction = _add_entry(extraction, entry, recorder)
     recorder.body(body, placed)
-    return _finish(extraction, metadata)
+    return _finish(extraction, metadata, document.fetched_at)
 
 
 def _add_metadata(extraction: Extraction, metadata: Metadata, recorder: Recorder) -> Extraction:
@@ -120,6 +122,8 @@ def _add_entry(extraction: Extraction, entry: Entry, recorder: Recorder) -> Extr
             "published_precision": entry.published_precision,
             "published_zone_known": entry.published_zone_known,
         }
+    elif entry.published_raw and extraction.published_at is None and (is_seed or not extraction.published_raw):
+        changes["published_raw"] = entry.published_raw
     for name, value in (
         ("description", entry.summary),
         ("language_declared", entry.language),
@@ -136,8 +140,11 @@ def _add_entry(extraction: Extraction, entry: Entry, recorder: Recorder) -> Extr
     return extraction
 
 
-def _finish(extraction: Extraction, metadata: Metadata | None) -> Extraction:
+def _finish(extraction: Extraction, metadata: Metadata | None, fetched_at: datetime) -> Extraction:
     warnings = list(extraction.warnings)
+    if extraction.published_raw and extraction.published_at is None:
+        failure = read_date(extraction.published_raw, now=fetched_at)[1]
+        warnings.append(f"published_{failure or 'implausible'}")
     if metadata is not None and metadata.published.date_conflict:
         warnings.append("date_conflict")
     declared = extraction.language_declared

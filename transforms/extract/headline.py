@@ -13,6 +13,9 @@ _AGREEMENT_MIN = 0.5
 _WORD = re.compile(r"\w+")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 # What stands between a headline and the name of the site.
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{4}"
+)  # no blanks between words
 _SEPARATOR = re.compile(r"\s+[|–—·•»«]+\s+|\s+-{1,2}\s+|\s*[|｜ㅣ]\s*|(?<=\S)\s?[:：]\s+")
 
 
@@ -118,8 +121,12 @@ def choose_headline(
     for text, source in ((headline, "json_ld"), (titles[0] if titles else "", "meta"), (title_tag, "title_tag")):
         if text:
             return text[:TITLE_LIMIT_CHARS], source
-    long_headings = [heading.headline for heading in page.headings if len(words_of(heading.headline)) >= 3]
+    long_headings = [heading.headline for heading in page.headings if _is_long(heading.headline)]
     return (long_headings[0][:TITLE_LIMIT_CHARS], "h1") if long_headings else (None, "none")
+
+
+def _is_long(heading: str) -> bool:
+    return len(words_of(heading)) >= 3 or _UNSPACED.search(heading) is not None
 
 
 def _spelling_of(heading: Heading, references: list[str]) -> str:

@@ -88,7 +88,7 @@ def read_metadata(
         site_name=site_name or None,
         language_declared=_language(page, node),
         access=_access(page, node),
-        ai_reservation=_ai_reservation(page),
+        ai_reservation=ai_reservation(page),
         article_body=body if body and len(body) > 100 else None,
         declared_words=_declared_words(page, node),
         node=node,
@@ -240,12 +240,18 @@ def _access(page: Page, node: Node | None) -> str:
     return "paywalled" if tier in _PAYWALLED_TIERS else "unknown"
 
 
-def _ai_reservation(page: Page) -> str:
-    """Opt-outs: the TDM Reservation Protocol (W3C community group report) before the ``noai`` directive."""
-    if page.meta("tdm-reservation") == "1":
+def ai_reservation(page: Page, x_robots_tag: str = "", tdm_reservation: str = "") -> str:
+    """Opt-outs: the TDM Reservation Protocol (W3C community group report) before the ``noai`` directive.
+
+    Args:
+        page: Whose head may hold them.
+        x_robots_tag: The header of that name.
+        tdm_reservation: The header of that name.
+    """
+    if "1" in (page.meta("tdm-reservation"), tdm_reservation.strip()):
         return "tdm"
-    robots = " ".join(value for key in ("robots", "googlebot", "noai") for value in page.metas.get(key, ()))
-    return "noai" if _NO_AI.search(robots) or "noai" in page.metas else "none"
+    metas = [value for key in ("robots", "googlebot", "noai") for value in page.metas.get(key, ())]
+    return "noai" if _NO_AI.search(" ".join([*metas, x_robots_tag])) or "noai" in page.metas else "none"
 
 
 def _declared_words(page: Page, node: Node | None) -> int | None:

@@ -97,7 +97,8 @@ def find_published(
         candidates = [searched, *_candidates(shown, fetched_at, home)] if searched else []
     modified = next((c.date.instant for c in _candidates(_modified(page, node), fetched_at, home)), None)
     if not candidates:
-        return Published(modified_at=modified)
+        written = next((raw.strip() for _, raw in _trusted(page, node) if raw.strip()), None)
+        return Published(published_raw=written[:_RAW_LIMIT_CHARS] if written else None, modified_at=modified)
     best = _most_exact(candidates)
     conflict = feed_at is not None and abs(best.date.instant - feed_at) > _tolerance(best.date)
     if conflict and best.source in ("htmldate", "time_tag"):

@@ -253,6 +253,8 @@ class HostWalk:
             content_type=exchange.headers.get("content-type"),
             http_status=exchange.http_status,
             final_url=exchange.final_url if exchange.redirects else None,
+            x_robots_tag=exchange.headers.get("x-robots-tag", ""),
+            tdm_reservation=exchange.headers.get("tdm-reservation", ""),
         )
         row = self._row(entry, exchange)._replace(body_sha256=digest)
         ages = (0.0, *self._tools.settings.recheck_s)

@@ -226,6 +226,30 @@ def test_reservations_are_read(head, reservation):
     assert extracted(page_document(article_html(head=head))).ai_reservation == reservation
 
 
+@pytest.mark.parametrize(
+    ("headers", "reservation"),
+    [({"x_robots_tag": "noarchive, noai"}, "noai"), ({"tdm_reservation": "1"}, "tdm"),
+     ({"x_robots_tag": "noindex", "tdm_reservation": "0"}, "none")],
+)  # fmt: skip
+def test_reservations_in_headers_are_read(headers, reservation):
+    document = page_document(article_html())._replace(**headers)
+    assert extracted(document).ai_reservation == reservation
+
+
+@pytest.mark.parametrize("html", ["<html></html>", "<!doctype html><html><head></head><body></body></html>"])
+def test_a_page_without_anything_is_empty(html):
+    assert extract(page_document(html)).reason == "empty"
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"), [("港で大きな火事", "港で大きな火事"), ("Home", None), ("น้ำท่วมใหญ่ที่ท่าเรือ", "น้ำท่วมใหญ่ที่ท่าเรือ")]
+)
+def test_a_sole_heading_in_a_script_without_blanks_is_a_title(heading, title):
+    paragraphs = "".join(f"<p>{part}</p>" for part in PARAGRAPHS)
+    found = extracted(page_document(f"<html><body><h1>{heading}</h1>{paragraphs}</body></html>"))
+    assert found.title == title
+
+
 def test_a_wrong_declared_language_is_flagged():
     html = article_html().replace('lang="en"', 'lang="de_DE"')
     found = extracted(page_document(html))

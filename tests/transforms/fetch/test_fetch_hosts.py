@@ -122,6 +122,14 @@ def test_pages_that_robots_forbids_are_not_in_the_budget(walk: Walk) -> None:
     assert Counter(step.outcome for step in steps) == {"rejected": 2, "passed": 2}
 
 
+def test_the_opt_outs_in_headers_go_with_the_page(walk: Walk) -> None:
+    headers = {"X-Robots-Tag": "noai", "TDM-Reservation": "1"}
+    with NewsServer({"/robots.txt": 404, "*": Answer(body=PAGE, headers=headers)}) as server:
+        [step] = walk([entry(server.url("/a"))])
+    assert step.document is not None
+    assert (step.document.x_robots_tag, step.document.tdm_reservation) == ("noai", "1")
+
+
 def test_a_host_has_a_time_budget_too(walk: Walk) -> None:
     with NewsServer({"/robots.txt": 404, "*": Answer(body=PAGE, delay_s=0.15)}) as server:
         entries = [entry(server.url(f"/{number}")) for number in range(8)]
