@@ -23,7 +23,16 @@ _SPLIT = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#
 _BLANKS = "".join(map(chr, range(33))) + "\x7f\x85\xa0\u200b\u2028\u2029\u2060\u3000\ufeff"
 _BREAKS = re.compile(r"[\t\r\n]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-_BAD_HOST = re.compile(r"[\x00-\x20\x7f\x85\xa0\"#%/<>?@\\^`{|}\u2028\u2029\ufffd\ud800-\udfff]|\.\.|^\.")
+# A-labels: letters, digits, hyphens, and the underscore that some hosts have (RFC 1035: at most 63 of 253 octets).
+_HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
+_IPV6_HOST = re.compile(r"\[[0-9A-Fa-f:.]+\]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# User name and password of an address inside a text. People write passwords unescaped too: for what is only shown,
+# "/", "?" and "#" count as part of one where no port can be meant.
+_ADDRESS_START = r"(https?:[/\\]*|:(?:\\?[/\\]){2,})"
+_LOGIN = re.compile(_ADDRESS_START + r"[^\s\"'<>/\\?#]*@", re.IGNORECASE)
+_ODD_LOGIN = re.compile(_ADDRESS_START + r"[^\s\"'<>/\\?#:\[]*:(?![0-9]*(?:[/\\?#]|\Z))[^\s\"'<>]*@", re.IGNORECASE)
+_BARE_LOGIN = re.compile(r"(?<![\w/])(?!mailto:|https?:)[^\s:/@\"'<>]{1,64}:[^\s/@\"'<>]{1,128}@", re.IGNORECASE)
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_PLAIN = _UNRESERVED | frozenset(b"!$'()*,:@")  # servers take these for the same, written out or not
 _QUERY_PLAIN = _PATH_PLAIN | frozenset(b"/?")
@@ -69,7 +78,7 @@ def _parse(url: str) -> _Address | None:
 def _split_port(place: str) -> tuple[str, str]:
     host, colon, port = place.rpartition(":")
     if colon and not port.strip("0123456789") and "]" not in port:
-        return host, port.lstrip("0") if port else ""
+        return host, (port.lstrip("0") or "0") if port else ""
     return place, ""
 
 
@@ -81,28 +90,46 @@ def is_http_url(text: str) -> bool:
 def to_fetchable(url: str) -> str | None:
     """Returns an address as it can be sent: an IRI becomes a URI (RFC 3987 section 3.1).
 
-    Blanks around it go, the host becomes A-labels, other non-ASCII is percent-encoded as UTF-8. Escapes that
-    are there stay as they are written.
+    Blanks around it go, a user name and password too, the host becomes A-labels, other non-ASCII is
+    percent-encoded as UTF-8. Escapes that are there stay as they are written.
 
     Returns:
-        ``None`` if it is no http(s) address with a usable host, or longer than ``URL_LENGTH_LIMIT``.
+        ``None`` if it is no http(s) address with a usable host and port, has control characters inside, or is
+        longer than ``URL_LENGTH_LIMIT``.
     """
     if len(url) > URL_LENGTH_LIMIT:
         return None
     parts = _parse(url)
-    if parts is None:
+    if parts is None or any(map(_CONTROLS.search, parts)):
         return None
     host = hosts.ascii_host(parts.host)
-    if _BAD_HOST.search(host) or (":" in host and not host.startswith("[")) or int(parts.port or 0) > 65535:
+    if not (_HOST.fullmatch(host) or (_IPV6_HOST.fullmatch(parts.host) and hosts.is_ip(host))):
         return None
-    if host.startswith("[") and not hosts.is_ip(host):
+    if parts.port and not 0 < int(parts.port) <= 65535:
         return None
-    user = f"{parts.user}@" if parts.user else ""
     port = f":{parts.port}" if parts.port else ""
-    out = f"{parts.scheme}://{_quote_rest(user)}{host}{port}{_quote_rest(parts.path) or '/'}"
+    out = f"{parts.scheme}://{host}{port}{_quote_rest(parts.path) or '/'}"
     out += f"?{_quote_rest(parts.query)}" if parts.query else ""
     out += f"#{_quote_rest(parts.fragment)}" if parts.fragment else ""
     return out if len(out) <= 3 * URL_LENGTH_LIMIT else None
+
+
+def has_login(url: str) -> bool:
+    """Tells whether an http(s) address carries a user name or password."""
+    parts = _parse(url)
+    return parts is not None and bool(parts.user)
+
+
+def without_logins(text: str) -> str:
+    """Returns an address, or a text with some, without their user names and passwords (RFC 3986 section 3.2.1)."""
+    return _LOGIN.sub(r"\1", text) if "@" in text else text
+
+
+def safe_to_show(text: str) -> str:
+    """Returns a text for messages: as ``without_logins``, and without what may be a login of a damaged address."""
+    if "@" not in text:
+        return text
+    return _BARE_LOGIN.sub("***@", _ODD_LOGIN.sub(r"\1***@", without_logins(text)))
 
 
 def _quote_rest(part: str) -> str:
@@ -345,7 +372,7 @@ def is_plausible_canonical(canonical: str, page_url: str) -> bool:
         canonical: Absolute address from rel=canonical or og:url.
         page_url: Where the page came from; an empty string or a URN if that is unknown.
     """
-    if not is_http_url(canonical):
+    if not is_http_url(canonical) or has_login(canonical):
         return False
     own, page = _parse(normal_form(canonical)), _parse(normal_form(page_url))
     assert own is not None

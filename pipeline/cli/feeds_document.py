@@ -45,7 +45,7 @@ def _check_flags(args: argparse.Namespace) -> None:
     if args.feeds:
         raise ConfigError("name either documents or --feeds, not both")
     if args.base and not is_web_address(args.base):
-        raise ConfigError(f'--base: "{args.base}" is not an http:// or https:// address')
+        raise ConfigError(f'--base: "{shown_address(args.base)}" is not an http:// or https:// address')
 
 
 def _documents(args: argparse.Namespace) -> Iterator[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import logging
 import os
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -17,7 +16,7 @@ from pipeline.config.model import Config, FeedDefaults, FeedItem, Strict
 from pipeline.config.problems import problems_of
 from pipeline.config.variables import expand_variables
 from transforms.records import FeedSource
-from transforms.urls import url_key
+from transforms.urls import host_of, safe_to_show, url_key
 from transforms.yaml_file import MAX_BYTES, KeyPath, Mark, Problem, YamlFile, load_yaml
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def source_of(item: FeedItem, config: Config) -> FeedSource:
     interval_s = config.poll_interval_s if item.interval_s is None else item.interval_s
     return FeedSource(
         url=item.url,
-        source_id=item.id or urlsplit(item.url).hostname or item.url,
+        source_id=item.id or _host(item.url),
         source_name=item.name,
         language=item.language,
         interval_s=round(interval_s),
@@ -113,6 +112,13 @@ def source_of(item: FeedItem, config: Config) -> FeedSource:
         robots=config.robots_for_feeds if item.robots is None else item.robots,
         tags=item.tags,
     )
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or host_of(url)
+    except ValueError:  # such as a bracket in the password
+        return host_of(url)
 
 
 def _from_yaml(file: YamlFile, environ: Mapping[str, str]) -> tuple[list[ListedFeed], list[Problem]]:
@@ -165,9 +171,9 @@ def _from_list(file: str) -> tuple[list[ListedFeed], list[Problem]]:
         return [], [Problem(Mark(file, 0, 0), "", f"larger than {MAX_BYTES >> 20} MiB; split it")]
     found = read_list(body, os.path.basename(file))
     for left_out in found.problems if found.feeds else ():
-        _LOG.warning("%s: left out: %s", file, _without_login(str(left_out)))
+        _LOG.warning("%s: left out: %s", file, safe_to_show(str(left_out)))
     if not found.feeds:
-        first = f" ({_without_login(str(found.problems[0]))})" if found.problems else ""
+        first = f" ({safe_to_show(str(found.problems[0]))})" if found.problems else ""
         return [], [Problem(Mark(file, 0, 0), "", f"lists no feed that can be used{first}")]
     return [ListedFeed(_item_of(feed), Mark(file, feed.line, 1)) for feed in found.feeds], []
 
@@ -182,10 +188,6 @@ def _item_of(feed: opml.ListedFeed) -> FeedItem:
     tags = tuple(tag for folder in feed.folders if (tag := usable(values.filled, folder)))
     name = usable(values.filled, feed.title)
     return FeedItem(url=feed.url, name=name, language=usable(values.language, feed.language), tags=tags)
-
-
-def _without_login(text: str) -> str:
-    return re.sub(r"//[^/\s@]*@", "//", text)
 
 
 def _each_once(listed: list[ListedFeed], problems: list[Problem]) -> list[ListedFeed]:

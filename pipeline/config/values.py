@@ -11,9 +11,8 @@ import functools
 import re
 import zoneinfo
 from typing import Any
-from urllib.parse import urlsplit
 
-from transforms.urls import is_http_url
+from transforms.urls import is_http_url, safe_to_show
 
 _UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|[wdhms])")
@@ -23,6 +22,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _OFFSET = re.compile(r"[+-](?:0[0-9]|1[0-4]):?[0-5][0-9]|Z|UTC")
 _ZONE = re.compile(r"[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SECRET = re.compile(r"(?i)([?&][^=&#\s]*(?:key|token|secret|pass|pwd|auth|sig)[^=&#\s]*=)[^&#\s]*")
 _MAX_DURATION_S = 3_650 * 86_400.0
 _MAX_INTEGER = 1_000_000_000
 
@@ -202,16 +202,8 @@ def is_web_address(word: str) -> bool:
 
 
 def without_secrets(address: str) -> str:
-    """Returns an address fit for messages: no user, no password, no values of its query."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return address.partition("?")[0]
-    if not parts.netloc:
-        return address
-    host = parts.netloc.rpartition("@")[2]
-    query = re.sub(r"(?i)((?:^|&)[^=&]*(?:key|token|secret|pass|pwd|auth|sig)[^=&]*=)[^&]*", r"\1***", parts.query)
-    return parts._replace(netloc=host, query=query).geturl()
+    """Returns an address fit for messages: no user, no password, no secret values of its query."""
+    return _SECRET.sub(r"\1***", safe_to_show(address))
 
 
 def _kind(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pipeline.config.feeds import ListedFeed
 from pipeline.config.load import Loaded, is_loopback, missing_contact
 from pipeline.config.model import Config, FeedItem
+from pipeline.config.values import without_secrets
 from pipeline.errors import ConfigError
 from pipeline.settings import client_settings
 from transforms.feeds.ask import Asker, not_asked
@@ -73,5 +74,5 @@ def address_of(word: str) -> str:
     """
     url, reason = feed_address(word)
     if url is None:
-        raise ConfigError(f'"{word}": {reason}; write it as https://example.org/feed')
+        raise ConfigError(f'"{without_secrets(word)}": {reason}; write it as https://example.org/feed')
     return url

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -106,12 +107,75 @@ def test_an_address_becomes_one_that_can_be_sent(url: str, expected: str):
         "http://[::1/",
         "http://[zz]/",
         "http://cou<rier.example/",
+        "http://kestrel[bay.example/",
+        "http://kestrel]bay.example/",
+        "http://[kestrel.example]/",
+        "http://[[::1]/",
+        "http://[fe80::1%25eth0]/",
+        "http://cou,rier.example/",
+        "http://cou rier.example/",
+        "http://cou\trier .example/",
+        "http://cou\u00a0rier.example/",
+        "http://cou%20rier.example/",
+        "http://-.\u200b.example/",
+        "http://a.-\ufffd.example/",
+        "http://courier.example:65536/",
+        "http://courier.example:0/",
+        "http://courier.example:000/",
+        "http://courier.example:8o/",
+        "http://courier.example:-1/",
+        "http://courier.example:" + "9" * 4000 + "/",
+        "http://:80/",
+        "http://reader@/",
+        "http://reader:secret@:80/",
+        "http://courier.example/a\x00b",
+        "http://courier.example/a?b=\x1b[31m",
+        "http://courier.example/a\x7fb",
+        "http://courier.example/a\x9b31m",
+        "http://" + "a" * 64 + ".example/",
+        "http://" + "a." * 130 + "example/",
         "https://courier.example/" + "a" * urls.URL_LENGTH_LIMIT,
     ],
 )
 def test_what_is_no_web_address_cannot_be_fetched(text: str):
     assert urls.to_fetchable(text) is None
     assert not urls.is_http_url(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "sent", "shown"),
+    [
+        ("https://me:pass@courier.example/a@b", "https://courier.example/a@b", "https://courier.example/a@b"),
+        ("https://me@x:pass@courier.example/", "https://courier.example/", "https://courier.example/"),
+        ("https://me:p[ass@courier.example/", "https://courier.example/", "https://courier.example/"),
+        ("https://:pass@courier.example", "https://courier.example/", "https://courier.example"),
+        ("https:\\\\me:pass@courier.example/", "https://courier.example/", "https:\\\\courier.example/"),
+        ("ht\ntps://me:pa\tss@courier.example/", "https://courier.example/", None),
+        ("https://courier.example/@writer/1", "https://courier.example/@writer/1", "https://courier.example/@writer/1"),
+        ("https://courier.example:80/@a", "https://courier.example:80/@a", "https://courier.example:80/@a"),
+        ("https://[::1]:80/@a", "https://[::1]:80/@a", "https://[::1]:80/@a"),
+        ("https://me:pa/ss@courier.example/", None, "https://***@courier.example/"),
+        ("https://me:pa?ss#1@courier.example/", None, "https://***@courier.example/"),
+        ('{"url": "https:\\/\\/me:pass@courier.example"}', None, '{"url": "https:\\/\\/courier.example"}'),
+        ("ftp://me:pass@courier.example/a, b", None, "ftp://courier.example/a, b"),
+        ("me:pass@courier.example/a", None, "***@courier.example/a"),
+        ("mailto:desk@courier.example", None, "mailto:desk@courier.example"),
+        ("see https://courier.example: or ask desk@courier.example", None, None),
+    ],
+)
+def test_a_login_is_neither_sent_nor_shown(url: str, sent: str | None, shown: str | None):
+    assert urls.to_fetchable(url) == sent
+    if shown is not None:
+        assert urls.safe_to_show(url) == shown
+    if "pass" in url and sent:
+        assert urls.has_login(url)
+
+
+def test_a_text_full_of_half_logins_is_cleaned_in_time():
+    for text in ("https://a:" * 400, "://" * 1300, "a:b" * 1300, ":" * 4000, "https://a:b" + "/" * 4000):
+        started_s = time.perf_counter()
+        urls.safe_to_show(text + "@")
+        assert time.perf_counter() - started_s < 1
 
 
 @pytest.mark.parametrize(

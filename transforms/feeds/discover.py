@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from lxml import etree, html
 
 from transforms.feeds.ask import Asker, judge_answer
 from transforms.fetch.client import Exchange
 from transforms.records import FeedSource, RunContext
-from transforms.urls import host_of
+from transforms.urls import host_of, to_fetchable, without_logins
 
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 MAX_FOUND = 100
@@ -187,13 +187,10 @@ def _absolute(base_url: str, target: str) -> str | None:
         rest = target[5:]
         target = rest if rest[:4].lower() == "http" else f"https:{rest}"
     try:
-        url = urljoin(base_url, target)
-        parts = urlsplit(url)
+        url = urljoin(base_url, target).split("#")[0]
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https") or not parts.hostname or len(url) > _MAX_URL:
-        return None
-    return url.split("#")[0]
+    return without_logins(url) if len(url) <= _MAX_URL and to_fetchable(url) is not None else None
 
 
 def _ranked(found: Iterable[FoundFeed]) -> list[FoundFeed]:

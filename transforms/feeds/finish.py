@@ -12,7 +12,7 @@ from transforms.feeds import plain
 from transforms.feeds.identity import ItemFacts, item_keys
 from transforms.feeds.model import Enclosure, FeedItem, Link, ParsedFeed, RawFeed, RawItem
 from transforms.feeds.xml_media import length_of
-from transforms.urls import host_of, normal_form, to_fetchable
+from transforms.urls import has_login, normal_form, to_fetchable, without_logins
 
 URL_LENGTH_LIMIT = 2048
 
@@ -25,7 +25,7 @@ _NO_PAGE_RELS = frozenset(
     {"self", "edit", "replies", "enclosure", "hub", "next", "previous", "license", "search", "icon"}
 )
 _FALLBACK_RELS = {"canonical": 1, "guid": 3, "content": 4, "about": 5, "id": 6, "origlink": 7, "related": 8, "via": 9}
-_HOST = re.compile(r"[\w.-]+|\[[0-9a-f:.]+\]")
+_OTHER_SCHEME = re.compile(r"(?!https?:)[^/\\?#]*:[/\\]{2}", re.IGNORECASE)  # also a misspelt one, which is no path
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
@@ -79,6 +79,8 @@ def _item(raw: RawItem, base: str | None, teaser_limit: int, now: datetime, zone
     url, link_raw = best_link(raw.links, base)
     if url is None and link_raw is not None:
         warnings.append("bad_link")
+    if any(without_logins(text) != text for text in (link_raw, raw.id) if text):
+        warnings.append("login_removed")
     published, published_raw = _date(raw.published, "published", now, zone, warnings)
     updated, updated_raw = _date(raw.updated, "updated", now, zone, warnings)
     summary = plain.markup_text(raw.summary_html, teaser_limit) if raw.summary_html else None
@@ -87,7 +89,7 @@ def _item(raw: RawItem, base: str | None, teaser_limit: int, now: datetime, zone
         content = raw.summary_html  # the description carries the whole story
     return FeedItem(
         key="",
-        id=raw.id,
+        id=without_logins(raw.id) if raw.id else raw.id,
         url=url,
         title=raw.title,
         summary=summary,
@@ -157,7 +159,7 @@ def _rank(link: Link) -> int:
 
 
 def absolute(href: str, base: str | None, *, keep_relative: bool = False) -> str | None:
-    """Returns the http(s) address that a link leads to, or ``None``.
+    """Returns the http(s) address that a link leads to, or ``None``; a user name or password in it is left out.
 
     Args:
         href: As written; ``&amp;`` written twice and breaks inside are forgiven.
@@ -169,15 +171,17 @@ def absolute(href: str, base: str | None, *, keep_relative: bool = False) -> str
         return None
     if text.lower().startswith("www."):
         text = "https://" + text
+    if _OTHER_SCHEME.match(text):
+        return None
     if base and not keep_relative and not text.startswith(("https://", "http://")):
         try:
             text = urljoin(base, text)
         except ValueError:
             return None
     fetchable = to_fetchable(text)
-    if fetchable is None or len(fetchable) > URL_LENGTH_LIMIT or not _HOST.fullmatch(host_of(fetchable)):
+    if fetchable is None or len(fetchable) > URL_LENGTH_LIMIT:
         return None
-    return text if text.isascii() and not re.search(r"[\s\"<>\\^`{|}]", text) else fetchable
+    return text if text.isascii() and not has_login(text) and not re.search(r"[\s\"<>\\^`{|}]", text) else fetchable
 
 
 def _date(

@@ -11,7 +11,7 @@ from transforms.feeds import plain
 from transforms.feeds.identity import entry_version, key_without_page, revision_of
 from transforms.feeds.model import FeedItem, ParsedFeed, TakenItems
 from transforms.records import Entry, FeedSource, Reject
-from transforms.urls import url_key
+from transforms.urls import safe_to_show, url_key
 
 _VERSION_TEXT = 600
 _STAMPED_ITEMS = 4
@@ -135,10 +135,10 @@ def _reject(item: FeedItem, reason: str, source: FeedSource, feed_url: str, now:
     return Reject(
         stage="poll",
         reason=reason,
-        detail=f"{details[reason]}: {item.title or item.id or 'untitled'}"[:300],
+        detail=safe_to_show(f"{details[reason]}: {item.title or item.id or 'untitled'}")[:300],
         failed_at=now,
         source_id=source.source_id,
         feed_url=feed_url,
-        url=item.link_raw[:2048] if item.link_raw else None,
+        url=safe_to_show(item.link_raw)[:2048] if item.link_raw else None,
         body_sha256=hashlib.sha256(f"{source.source_id}\x00{item.key}".encode("utf-8", "replace")).hexdigest(),
     )

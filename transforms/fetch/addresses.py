@@ -107,14 +107,14 @@ def check_url(url: str, allow_loopback: bool = False) -> Target | Refused:
         allow_loopback: Whether 127.0.0.0/8, ::1 and ``localhost`` are open.
     """
     fetchable = urls.to_fetchable(url)
-    if fetchable is None or not fetchable.isascii():  # not ASCII: a host that has no A-label
+    if fetchable is None:
         return Refused("bad_url", "not an http or https address with a usable host")
     try:
         parts = urllib.parse.urlsplit(fetchable)
         port = DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
     except ValueError as error:
         return Refused("bad_url", str(error))
-    if "@" in parts.netloc:
+    if urls.has_login(url):
         return Refused("bad_url", "carries a user name or password; those are never sent")
     host = _one_form_of_host(parts.hostname or "")
     if host is None:
@@ -246,4 +246,4 @@ def goes_past_proxy(host: str, no_proxy: Iterable[str]) -> bool:
 
 def without_credentials(url: str) -> str:
     """Returns an address without user name and password, for rows and messages."""
-    return re.sub(r"^(\s*[a-z][a-z0-9+.-]*:[/\\]{0,2})[^/\\?#]*@", r"\1", url, count=1, flags=re.IGNORECASE)
+    return urls.without_logins(url)

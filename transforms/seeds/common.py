@@ -6,9 +6,10 @@ import hashlib
 from datetime import datetime
 from typing import NamedTuple
 
+from transforms.decoding import wide_encoding
 from transforms.records import Document, Entry, Reject
 from transforms.rejects import reason_of
-from transforms.urls import host_of, url_key
+from transforms.urls import host_of, safe_to_show, url_key
 
 PAYLOAD_BYTES = 2048
 DOCUMENT_BYTES_LIMIT = 16 << 20
@@ -51,14 +52,23 @@ def reject(place: Place, reason: str, detail: str, data: bytes, url: str | None 
     return Reject(
         stage="read",
         reason=reason,
-        detail=detail,
+        detail=safe_to_show(detail),
         failed_at=place.now,
         retryable=reason_of("read", reason).retryable,
         url=url,
         input_uri=place.uri,
         body_sha256=sha256_hex(data),
-        payload=data[:PAYLOAD_BYTES],
+        payload=_payload(data),
     )
+
+
+def _payload(data: bytes) -> bytes:
+    """The first bytes for a look, without passwords of addresses."""
+    head = data[: 2 * PAYLOAD_BYTES]
+    if b"@" not in head:
+        return head[:PAYLOAD_BYTES]
+    encoding = wide_encoding(head) or "latin-1"
+    return safe_to_show(head.decode(encoding, "ignore")).encode(encoding, "ignore")[:PAYLOAD_BYTES]
 
 
 def seed_entry(url: str | None, version: str, discovered_via: str, source_id: str | None = None) -> Entry:

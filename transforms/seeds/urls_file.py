@@ -14,6 +14,7 @@ from transforms.seeds.unpack import GZIP_MAGIC, UnpackError, archive_kind, gunzi
 from transforms.urls import URL_LENGTH_LIMIT, to_fetchable
 
 _COMMENT = re.compile(r"\s+#.*$")
+_ANOTHER = re.compile(r"\s+https?://", re.IGNORECASE)
 _HEADINGS = frozenset(("url", "urls", "link", "links", "address", "href", "uri"))
 _QUOTES = "\"'<>,;\ufeff "
 
@@ -60,6 +61,8 @@ def _item_of(place: Place, text: str | None, data: bytes, *, is_first: bool) -> 
         return None
     if len(written) > URL_LENGTH_LIMIT:
         return reject(place, "bad_url", f"the address is longer than {URL_LENGTH_LIMIT:,} characters", data)
+    if _ANOTHER.search(written):
+        return reject(place, "bad_url", f"more than one address in the line: {written[:200]}", data)
     url = to_fetchable(written)
     if url is None:
         return reject(place, "bad_url", f"no http(s) address: {written[:200]}", data)

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from transforms.text import clean_text
+from transforms.urls import without_logins
 
 _DAMAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[\ud800-\udfff]")
 _TAG = re.compile(r"</?(?:p|div|br|h[1-6]|article|section|span|a|ul|ol|li|em|strong|figure|html|body)\b[^>]*>", re.I)
@@ -125,7 +126,7 @@ class Fields:
         if not isinstance(value, str):
             self.warnings.append(f"bad_field:{names[0]}")
             return None
-        return " ".join(clean_text(self._mended(value)).split())[:_LONGEST_SHORT_FIELD] or None
+        return self._short(value) or None
 
     def lines(self, *names: str) -> tuple[str, ...]:
         """Returns a list of short texts: a list of texts or of objects with a name, or a single one."""
@@ -134,7 +135,7 @@ class Fields:
         for part in value if isinstance(value, list) else [value]:
             name = part.get("name") if isinstance(part, dict) else part
             if isinstance(name, str) and name.strip():
-                found.append(" ".join(clean_text(self._mended(name)).split())[:_LONGEST_SHORT_FIELD])
+                found.append(self._short(name))
             elif part is not None:
                 self.warnings.append(f"bad_field:{names[0]}")
         return tuple(dict.fromkeys(found))
@@ -145,6 +146,13 @@ class Fields:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return _instant_text(value)
         return self.line(*names)
+
+    def _short(self, text: str) -> str:
+        text = " ".join(clean_text(self._mended(text)).split())[:_LONGEST_SHORT_FIELD]
+        safe = without_logins(text)
+        if safe != text:
+            self.warnings.append("login_removed")
+        return safe
 
     def _mended(self, text: str) -> str:
         for match in _DAMAGE.finditer(text):

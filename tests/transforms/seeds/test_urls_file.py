@@ -77,6 +77,17 @@ def test_what_is_no_list_is_refused(data: bytes, reason: str):
     assert [item.reason for item in read(data) if isinstance(item, Reject)] == [reason]
 
 
+def test_a_login_goes_and_two_addresses_in_a_line_are_refused():
+    (found,) = read(b"https://me:hunter2@courier.example/n/1")
+    assert isinstance(found, Entry)
+    assert (found.url, found.source_id) == ("https://courier.example/n/1", "courier.example")
+    for line in (b"https://a.example/1 https://me:hunter2@b.example/", b"https://me:hunter2@kestrel[bay.example/"):
+        (refused,) = read(line)
+        assert isinstance(refused, Reject)
+        assert (refused.stage, refused.reason, refused.input_uri) == ("read", "bad_url", "list.txt#L1")
+        assert "hunter2" not in refused.detail + repr(refused.payload)
+
+
 def test_a_compressed_list_is_read_and_one_of_comments_is_empty_work():
     assert len(read(packed(LIST.encode()))) == 2
     assert read(b"# nothing today\n") == []
