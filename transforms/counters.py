@@ -55,6 +55,7 @@ _ITEM = (
 _COUNTER = re.compile(rf"\W*{_ITEM}(?:\W+{_ITEM}){{0,3}}\W*", re.IGNORECASE)
 _COUNTER_LENGTH_LIMIT = 90
 _TEXT_LENGTH_LIMIT = 200_000  # longer than any article; bounds the time
+_DIGIT = re.compile(r"\d")
 _SENTENCE_END = re.compile(r"(?<=[.!?…|·•])\s+")
 
 
@@ -72,7 +73,7 @@ def strip_counters(text: str) -> str:
     for line in text.split("\n"):
         if is_counter(line):
             continue
-        if any(character.isdigit() for character in line) or " ago" in line:
+        if _DIGIT.search(line) or " ago" in line:
             line = _strip_sentences(line)
         lines.append(line)
     return "\n".join(lines)

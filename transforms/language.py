@@ -13,7 +13,7 @@ from typing import Any
 
 UNDETERMINED = "und"
 
-_SAMPLE_CHARACTERS = 4000
+_SAMPLE_CHARACTERS = 2000
 _NOISE = re.compile(r"https?://\S+|www\.\S+|\S+@\S+|[@#]\w+|[\d_]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPT_LANGUAGES = {
@@ -66,6 +66,8 @@ def detect(text: str) -> str:
 
 def _by_script(letters: str) -> str | None:
     """Answers where the script alone decides; ``None`` for scripts that many languages share."""
+    if letters.isascii():
+        return None
     scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters[:500])
     total = sum(scripts.values())
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
