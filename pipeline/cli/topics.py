@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from pipeline.cli.parser import Commands, add_config, add_dataset, add_topics
+from pipeline.cli.parser import Commands, Parser, add_config, add_dataset, add_topics
 
 _TEST = 'newsbeam topics test "The council voted to stay a sanctuary city."'
+_FORMAT = """format of FILE (also with .gz), an object a line; all of a text's topics, [] for none:
+  {"title": "Vote on Tuesday", "text": "The council ...", "topics": ["sanctuary_city"]}
+  {"text": "The marsh reserve ...", "topics": [], "language": "en"}"""
 
 
 def add_to(commands: Commands) -> None:
     """Adds ``topics`` and its commands."""
-    examples = f"newsbeam topics list\n{_TEST}\nnewsbeam topics lint"
+    examples = f"newsbeam topics list\n{_TEST}\nnewsbeam topics eval labelled.jsonl\nnewsbeam topics lint"
     below = Commands(commands.add("topics", "Shows, tries and checks the topics.", examples))
     do = "pipeline.cli.topics_run"
     listing = below.add("list", "Lists the topics and their terms.", "newsbeam topics list --json", f"{do}:list_topics")
-    test = below.add("test", "Tags a text and shows each hit in its sentence.", _TEST, f"{do}:try_text")
-    test.add_argument("text", metavar="TEXT", help="the text; - reads it from the standard input")
+    does = "Tags a text and shows each hit in its place, the sum, and which hits do not count and why."
+    examples = f"{_TEST}\nnewsbeam topics test seeds/removal-flights.html\nnewsbeam topics test - < draft.txt"
+    test = below.add("test", does, examples, "pipeline.cli.topics_test:try_text")
+    test.add_argument("text", metavar="TEXT|FILE", help="a text, or a seed file; - reads the standard input")
+    test.add_argument("--title", metavar="TEXT", help="headline to go with it")
     test.add_argument("--language", metavar="TAG", help="look for terms of this language only (default: all)")
     does = "Checks the taxonomy files and runs their own examples."
     lint = below.add("lint", does, "newsbeam topics lint --topics my/topics.yaml", f"{do}:lint")
+    evaluation = _add_eval(below)
     _add_diff(below)
-    for command in (listing, test, lint):
+    for command in (listing, test, lint, evaluation):
         add_config(command)
         add_topics(command)
         command.add_argument("--json", action="store_true", help="JSON on stdout")
+
+
+def _add_eval(below: Commands) -> Parser:
+    does = "Measures the topics on labelled texts: precision, recall and the worst mistakes."
+    examples = "newsbeam topics eval labelled.jsonl\nnewsbeam topics eval a.jsonl b.jsonl.gz --topic housing --json"
+    parser = below.add("eval", does, examples, "pipeline.cli.topics_eval:evaluate")
+    parser.description = f"{does}\n\n{_FORMAT}"
+    parser.add_argument("files", nargs="+", metavar="FILE", help="labelled texts, JSON lines, as above")
+    parser.add_argument("--topic", action="append", metavar="ID", help="measure this one only; may be repeated")
+    levels = ("mention", "relevant", "primary")
+    which = "level that the worst mistakes are told for (default: relevant)"
+    parser.add_argument("--level", choices=levels, default="relevant", help=which)
+    parser.add_argument("--worst", type=int, default=5, metavar="N", help="mistakes told of each kind (default: 5)")
+    return parser
 
 
 def _add_diff(below: Commands) -> None:

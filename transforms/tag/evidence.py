@@ -16,6 +16,7 @@ REFUSALS = {
     "none_near": "a word of none_near stands near it",
     "capitals": "in a line of capitals its case says nothing, and there is no other evidence of the topic",
     "longer_term": "a longer term of the topic covers it",
+    "boilerplate": "it stands in a line that is no part of the story",
 }
 _LONGEST_TOKEN = 40
 
@@ -49,17 +50,17 @@ class Evidence:
         counted = {(found.field.name, hit) for found, hits in self.hits() for hit in hits}
         spans = {(name, hit.topic, hit.start, hit.end) for name, hit in counted}
         return [
-            (found, hit, self._refusal(found, hit) or self._late_refusal(found, hit, spans))
+            (found, hit, self._why(found, hit, spans))
             for found in self._fields
             for hit in found.hits
             if (found.field.name, hit.topic, hit.start, hit.end) not in spans
         ]
 
-    def _late_refusal(self, found: FieldHits, hit: Hit, counted: set[tuple[str, int, int, int]]) -> str:
+    def _why(self, found: FieldHits, hit: Hit, counted: set[tuple[str, int, int, int]]) -> str:
         for name, topic, start, end in counted:
             if name == found.field.name and topic == hit.topic and start < hit.end and hit.start < end:
                 return "longer_term"
-        return "capitals"
+        return self._refusal(found, hit) or "capitals"
 
     def _refusal(self, found: FieldHits, hit: Hit) -> str | None:
         """Returns why a hit does not count on its own, or ``None``."""
