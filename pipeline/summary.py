@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
-from pipeline.cli.output import printable, styled
+from pipeline.cli.output import command_name, printable, styled
 from transforms.records import Tally
 from transforms.write.manifest import ITEM_OUTCOMES, Manifest, TopicCount, check_sum, sum_tallies
 
@@ -210,4 +210,4 @@ _ASK_ARTICLES = "SELECT title, topics FROM articles_latest"
 def _next_line(summary: Summary) -> str:
     root = "" if summary.root == "out" else f" -d {shlex.quote(summary.root)}"
     question = _ASK_REJECTS if summary.rejects else _ASK_ARTICLES
-    return f'Next: newsbeam query{root} "{question}" · newsbeam run --help'
+    return f'Next: {command_name()} query{root} "{question}" · {command_name()} run --help'

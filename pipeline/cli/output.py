@@ -49,6 +49,14 @@ def shown_path(path: str) -> str:
     return path.removeprefix(here) if path.startswith(here) else path
 
 
+def command_name() -> str:
+    """Returns how the command can be called again from here: by its name if the shell finds it, else by its path."""
+    program = sys.argv[0]
+    if os.path.basename(program) != "newsbeam" or shutil.which("newsbeam"):
+        return "newsbeam"
+    return shown_path(os.path.abspath(program))
+
+
 def out(text: str = "") -> None:
     """Writes a line of data to stdout."""
     sys.stdout.write(text + "\n")

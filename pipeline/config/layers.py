@@ -88,6 +88,10 @@ def _read(path: str) -> YamlFile:
     except FileNotFoundError:
         hint = "name another one with -c FILE, or start from a copy of configs/newsbeam.yaml"
         raise ConfigError(f"{path}: no such file; {hint}") from None
+    except IsADirectoryError:
+        raise ConfigError(
+            f"{path}: is a folder; name the file in it, such as -c {os.path.join(path, 'newsbeam.yaml')}"
+        ) from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
 

@@ -34,6 +34,11 @@ def mistakes(text, overrides=None, environ=None):
     return [str(problem) for problem in sorted(loaded.problems, key=lambda problem: problem.mark)]
 
 
+def test_a_folder_is_no_config_file(here):
+    with pytest.raises(ConfigError, match="is a folder; name the file in it"):
+        load_config(str(here), {}, {})
+
+
 def test_defaults(here):
     config = load_config(None, {}, {})
     assert config.dataset == str(here / "out")

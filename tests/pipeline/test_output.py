@@ -123,3 +123,16 @@ def test_paths_below_the_working_directory_are_shown_short(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert output.shown_path(str(tmp_path / "out")) == "out"
     assert output.shown_path("/elsewhere/out") == "/elsewhere/out"
+
+
+def test_the_command_is_named_so_that_it_can_be_called_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv" / "bin" / "newsbeam"), "run"])
+    assert output.command_name() == ".venv/bin/newsbeam"
+    monkeypatch.setattr("sys.argv", ["/srv/pipeline/__main__.py", "run"])
+    assert output.command_name() == "newsbeam"
+    (tmp_path / "newsbeam").write_text("")
+    (tmp_path / "newsbeam").chmod(0o755)
+    monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv" / "bin" / "newsbeam"), "run"])
+    assert output.command_name() == "newsbeam"
