@@ -11,6 +11,7 @@ from pipeline.config.load import Setup, is_loopback
 from pipeline.errors import ConfigError
 from transforms.extract.article import extract_traced, to_article
 from transforms.extract.trace import Trace
+from transforms.extract.worker import warm_up
 from transforms.records import Article, Document, Entry, Reject, Tags
 from transforms.tag.explain import TopicExplanation, explain
 from transforms.tag.tagger import Tagger
@@ -95,6 +96,7 @@ def _explain(record: Document | Entry | Reject, setup: Setup, tagger: Tagger) ->
     if isinstance(record, Entry):
         return Explained(record.url or "", fetch_only=record)
     name = record.raw_uri or record.entry.url or ""
+    warm_up()  # the times of the steps are those of a run
     extraction, trace = extract_traced(record)
     if isinstance(extraction, Reject):
         return Explained(name, refused=extraction, trace=trace)
