@@ -83,6 +83,8 @@ def _one_form_of_ipv6(host: str) -> str:
 
 def is_ip(host: str) -> bool:
     """Tells whether a host is a literal IPv4 or IPv6 address (the latter with or without brackets)."""
+    if ":" not in host and not host[-1:].isdigit():
+        return False  # most hosts; an exception would take ten times as long
     try:
         ipaddress.ip_address(host.strip("[]"))
     except ValueError:

@@ -221,10 +221,13 @@ def _plain_path(path: str, rules: list[str]) -> str:
             path = changed
 
     step("percent_encoding", _one_spelling(path, _PATH_PLAIN, keep=b"/;=&+"))
-    step("session_id", re.sub(r";(?:jsessionid|phpsessid)=[^/;]*", "", path, flags=re.IGNORECASE))
+    if ";" in path:
+        step("session_id", re.sub(r";(?:jsessionid|phpsessid)=[^/;]*", "", path, flags=re.IGNORECASE))
     step("dot_segments", _without_dots(path))
-    step("double_slash", re.sub(r"(?<!:)/{2,}", "/", path))
-    step("amp", _without_amp(path))
+    if "//" in path:
+        step("double_slash", re.sub(r"(?<!:)/{2,}", "/", path))
+    if "amp" in path.lower():
+        step("amp", _without_amp(path))
     step("trailing_slash", path.rstrip("/") or "/")
     return path
 

@@ -21,8 +21,16 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_DEPTH = 50
 MAX_REPEATED = 10_000
 
+
 # libyaml's parser is ten times faster and bounds its nesting; without it PyYAML's own does.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+class _UntypedLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """A loader that does not look for types: every scalar is text here."""
+
+    def resolve(self, kind: object, value: object, implicit: object) -> str:
+        return "tag:yaml.org,2002:str"
+
+
+_LOADER = _UntypedLoader
 
 
 class Mark(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from transforms.yaml_file import MAX_BYTES, KeyPath, Mark, Problem, YamlFile, lo
 if TYPE_CHECKING:
     from transforms.feeds import opml
 
+_PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?:/|\Z)")
 _LOG = logging.getLogger("newsbeam.config")
 
 
@@ -115,6 +117,8 @@ def source_of(item: FeedItem, config: Config) -> FeedSource:
 
 
 def _host(url: str) -> str:
+    if plain := _PLAIN_HOST.match(url):
+        return plain[1]  # nearly all
     try:
         return urlsplit(url).hostname or host_of(url)
     except ValueError:  # such as a bracket in the password
