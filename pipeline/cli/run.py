@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.cli.output import err, out
+from pipeline.cli.topics_older import older_taxonomy_line
 from pipeline.errors import ExitCode
 from pipeline.summary import Summary, as_json, as_text
 
@@ -52,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
         )
         manifests = execute(plan, options)
         held = held_by(plan.config.dataset)
+        older = older_taxonomy_line(args, plan.config, plan.taxonomy)
     from pipeline.summary import summarise
 
     summary = summarise(_shown_path(plan.config.dataset), manifests, held, time.monotonic() - began)
@@ -60,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
         out(json.dumps(as_json(summary, int(code)), ensure_ascii=False))
     elif not args.quiet:
         out(as_text(summary, sys.stdout))
+    if older and not args.quiet:
+        err(older)
     _tell_failure(summary, code)
     return int(code)
 
