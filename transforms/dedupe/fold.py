@@ -45,7 +45,7 @@ _ORDER = {
     "fetches": ("started_at", "kind", "url", "outcome", "entry_json"),
 }
 _CARRIED = ("etag", "last_modified", "body_sha256", "entry_json")
-_FETCH_MEMORY = timedelta(days=1)
+FETCH_MEMORY = timedelta(days=1)
 
 
 def fold(previous: State, manifest: Manifest, tables: Mapping[str, pa.Table]) -> State:
@@ -188,7 +188,7 @@ def _merge_texts(table: pa.Table) -> pa.Table:
 
 def _merge_fetches(table: pa.Table) -> pa.Table:
     times = _times(table)
-    fresh = times >= times.max() - _FETCH_MEMORY // timedelta(microseconds=1)
+    fresh = times >= times.max() - FETCH_MEMORY // timedelta(microseconds=1)
     return _first_of_each(table.filter(pa.array(fresh)))
 
 

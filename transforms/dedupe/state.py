@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from transforms.dedupe import history
-from transforms.dedupe.fold import brings_news, fetch_key, merge
+from transforms.dedupe.fold import FETCH_MEMORY, brings_news, fetch_key, merge
 from transforms.dedupe.replay import Replay, read_replay
 from transforms.dedupe.snapshot import EMPTY, SnapshotError, State, key_of
 from transforms.fetch.due import entry_from_json
@@ -178,6 +179,11 @@ class KnownState:
     def has_fetch(self, kind: str, url: str, started_at: datetime) -> bool:
         """Tells whether a stream has committed this very exchange (within the last day of its rows)."""
         return self._columns["fetch"].find(fetch_key(kind, url, started_at)) >= 0
+
+    def fetches_known_since(self) -> datetime:
+        """Returns the instant since which ``has_fetch`` remembers all that is committed."""
+        times = self.state["fetch"]["at"]
+        return _utc(pc.max(times).as_py()) - FETCH_MEMORY if len(times) else _LONG_AGO
 
     def feeds(self) -> Mapping[str, FeedState]:
         """Returns the state of each feed by its address."""

@@ -24,7 +24,7 @@ from transforms.fetch.client import HttpClient
 from transforms.fetch.gate import shared_gate
 from transforms.fetch.pages import FetchSettings
 from transforms.fetch.robots import shared_robots
-from transforms.records import Entry, FeedSource, RunContext, Side, Tally
+from transforms.records import Entry, FeedSource, RunContext
 from transforms.stream.spool import Spool, Spooled, feed_state, is_told, open_entries
 from transforms.urls import host_of
 
@@ -43,11 +43,10 @@ Sent = dict[str, float]
 
 
 class Emission(NamedTuple):
-    """What a tick passes on: announced entries, entries due again, and rows and tallies beside them."""
+    """What a tick passes on: announced entries, and entries due again."""
 
     entries: list[Entry]
     due: list[Entry]
-    side: list[Side]
 
 
 class Follower:
@@ -164,17 +163,11 @@ class Follower:
                 self._under_way.discard(host)
 
     def _send_spooled(self, spooled: Spooled, known: KnownState, going: _Going) -> None:
-        entries, told = open_entries(spooled, known), is_told(spooled, known)
-        if told and not entries:
+        """Sends what has not ended of a poll; its rows and tallies are taken from the spool by the committer."""
+        entries = open_entries(spooled, known, self._run.now())
+        if not entries and is_told(spooled, known):
             self._spool.remove(spooled.name)
             return
-        fresh = [entry for entry in entries if going.is_new(_key(entry))]
-        if not told and going.note(spooled.name):
-            # What is known by now, or is under way because an earlier poll had it too, ends here.
-            known_here = len(spooled.result.entries) - len(fresh)
-            going.emission.side.extend(spooled.result.tallies)
-            going.emission.side.extend(Tally("known", outcome, known_here) for outcome in ("in", "known") if known_here)
-            going.emission.side.extend((*spooled.rows, *spooled.result.rejects))
         for entry in entries:
             if self._may_send(_key(entry), entry, going):
                 going.emission.entries.append(entry)
@@ -187,13 +180,10 @@ class Follower:
             key = _short(f"{entry.url_key} due {page.next_due_at if page else None} {entry.attempts}")
             if self._may_send(key, entry, going):
                 going.emission.due.append(entry)
-        if going.emission.due:
-            going.emission.side.append(Tally("due", "item", len(going.emission.due)))
 
     def _may_send(self, key: str, entry: Entry, going: _Going) -> bool:
         """Tells whether an entry goes out now, and notes that it did: once, and no more than its host can do."""
         host = host_of(entry.url or "")
-        going.seen.add(key)
         if going.is_sent(key):
             going.in_flight[host] += 1
             return False
@@ -210,19 +200,14 @@ class _Going:
     """What goes out at one tick, and what went out before."""
 
     def __init__(self, sent: Sent, sent_here: Sent) -> None:
-        self.emission = Emission([], [], [])
+        self.emission = Emission([], [])
         self.in_flight: Counter[str] = Counter()
-        self.seen: set[str] = set()  # keys of this tick, sent or waiting
         self._sent = sent
         self._sent_here = sent_here
 
     def is_sent(self, key: str) -> bool:
         """Tells whether this went out before and may still be on its way."""
         return key in self._sent or key in self._sent_here
-
-    def is_new(self, key: str) -> bool:
-        """Tells whether nothing of this key is on its way or waits for its turn."""
-        return key not in self.seen and not self.is_sent(key)
 
     def note(self, key: str) -> bool:
         """Notes that this goes out; tells whether it is new."""

@@ -22,10 +22,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from transforms.dedupe.state import FeedState, KnownState
 from transforms.feeds.poll import PollResult
-from transforms.fetch.due import entry_from_json, entry_to_json
+from transforms.fetch.due import TIME_LIMIT, entry_from_json, entry_to_json
 from transforms.records import Entry, Fetch, Reject, Tally
 
 SPOOL = "_spool"
+KEPT_FOR = TIME_LIMIT
 _TIMES = frozenset(("started_at", "next_due_at", "retry_after_until", "failed_at"))
 _Row = TypeVar("_Row", Fetch, Reject)
 
@@ -105,8 +106,13 @@ class Spool:
             os.remove(os.path.join(self._folder, name))
 
 
-def open_entries(spooled: Spooled, known: KnownState) -> list[Entry]:
-    """Returns the entries of a poll that the dataset neither knows nor keeps for a later try."""
+def open_entries(spooled: Spooled, known: KnownState, now: datetime) -> list[Entry]:
+    """Returns the entries of a poll that the dataset neither knows nor keeps for a later try.
+
+    None of a poll that is too old: what has not ended by then never will (a page that kills its extractor).
+    """
+    if now - spooled.result.row.started_at > KEPT_FOR:
+        return []
     return [
         entry
         for entry in spooled.result.entries
@@ -115,7 +121,9 @@ def open_entries(spooled: Spooled, known: KnownState) -> list[Entry]:
 
 
 def is_told(spooled: Spooled, known: KnownState) -> bool:
-    """Tells whether all rows of a poll are committed."""
+    """Tells whether all rows of a poll are committed. Each commit takes in all polls that are in the spool."""
+    if spooled.result.row.started_at < known.fetches_known_since():  # what is so old is forgotten, not missing
+        return True
     return all(known.has_fetch(row.kind, row.url, row.started_at) for row in spooled.rows)
 
 

@@ -23,7 +23,7 @@ _SENT_CELL = beam.DoFn.StateParam(ReadModifyWriteStateSpec("sent", coders.BytesC
 
 
 class FollowedFeeds(NamedTuple):
-    """What ``FollowFeeds`` yields: PCollections of ``Entry`` (announced, and due again) and ``Side``."""
+    """What ``FollowFeeds`` yields: PCollections of ``Entry`` (announced, and due again), and heartbeats."""
 
     entries: Any
     due: Any
@@ -33,8 +33,9 @@ class FollowedFeeds(NamedTuple):
 class FollowFeeds(beam.PTransform):
     """Polls feeds as they become due, for as long as ticks come.
 
-    In: an unbounded PCollection whose elements mean nothing. Out: ``FollowedFeeds``; among ``side`` is a heartbeat
-    a tick and bucket, so that runners that close bundles by what comes in close the last one too.
+    In: an unbounded PCollection whose elements mean nothing. Out: ``FollowedFeeds``; ``side`` is a heartbeat a tick
+    and bucket, at which the committer takes the rows and tallies of polls out of the spool, and by which runners
+    that close bundles by what comes in close the last one too.
 
     Guaranteed: what a poll brought goes out again until it is committed, whatever is killed; what has gone out
     does so again only after a rollback or after ten minutes; no more goes out than the hosts can do. Needs no
@@ -101,8 +102,9 @@ class _Follow(beam.DoFn):
         sent = json.loads(sent_cell.read() or b"{}")
         emission = self._follower.tick(element[0], sent)
         sent_cell.write(json.dumps(sent).encode())
-        for record in (HEARTBEAT, *emission.side):
-            yield TaggedOutput(SIDE, record)
+        yield TaggedOutput(SIDE, HEARTBEAT)
+        for kind, number in (("announced", len(emission.entries)), ("due", len(emission.due))):
+            beam.metrics.Metrics.counter("follow", kind).inc(number)
         for entry in emission.due:
             yield TaggedOutput(DUE, entry)
         yield from emission.entries

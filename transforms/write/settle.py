@@ -80,12 +80,13 @@ class DataFile(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The outcome of ``settle``."""
+    """The outcome of ``settle``; ``rows`` are those of the files, without ``article_topics``, by table."""
 
     files: tuple[DataFile, ...]
     aliases: tuple[Alias, ...]
     tallies: tuple[Tally, ...]
     summary: Summary
+    rows: Mapping[str, Sequence[Row]]
 
 
 def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str, run_id: str = "") -> Settled:
@@ -131,6 +132,11 @@ def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str
         tuple(sorted(set(aliases), key=_alias_order)),
         tuple(Tally("write", outcome, count) for outcome, count in sorted(counts.items())),
         _summarise(written, topics, kept_rejects, kept_fetches),
+        {
+            "articles": [item.row for item in written],
+            "rejects": kept_rejects,
+            "fetches": sort_rows("fetches", kept_fetches),
+        },
     )
 
 

@@ -7,20 +7,18 @@ input: each pane is a small committed run of its own, made by one keyed committe
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.transforms import trigger, window
 
-from transforms.dedupe import history
-from transforms.dedupe.snapshot import State, runs_of
-from transforms.dedupe.state import KnownState, StateLocation, open_state
-from transforms.records import Alias, Fetch, Reject, RunContext, Side, TaggedArticle, Tally
-from transforms.write.commit import finish_if_journaled, recover
-from transforms.write.committer import RunParts, commit_run, gather, stage_file
-from transforms.write.lock import acquire
-from transforms.write.manifest import committed_runs, manifest_path
+from transforms.dedupe.state import StateLocation, open_state
+from transforms.records import Fetch, Reject, RunContext, Side, TaggedArticle, Tally
+from transforms.stream.panes import PaneCommitter
+from transforms.write.commit import finish_if_journaled
+from transforms.write.committer import commit_run, gather, stage_file
+from transforms.write.manifest import manifest_path
 from transforms.write.rows import (
     checked_article_row,
     fetch_row,
@@ -33,8 +31,6 @@ from transforms.write.storage import DatasetError, storage_of
 
 HEARTBEAT = "heartbeat"
 _PANE_S = 3
-_SNAPSHOT_EVERY = 50
-_MOST_WAITING = 10_000
 
 
 class WriteSettings(NamedTuple):
@@ -225,55 +221,15 @@ class _Commit(beam.DoFn):
 
 
 class _CommitPane(beam.DoFn):
-    """Commits a pane of a stream as a run of its own, ``<run_id>.<number>``."""
+    """Commits a pane of a stream as a run of its own."""
 
     def __init__(self, settings: WriteSettings, run: RunContext) -> None:
         self._settings = settings
         self._run = run
-        self._state: State | None = None
-        self._waiting: list[Alias] = []  # lost with the worker: what they stand for is then looked at once more
+
+    def setup(self) -> None:
+        settings = self._settings
+        self._committer = PaneCommitter(settings.root, settings.store_text, settings.facts, self._run)
 
     def process(self, group: tuple[int, Iterable[object]]) -> Iterator[str]:
-        elements = list(group[1])
-        items = [element for element in elements if isinstance(element, (ArticleItem, RejectItem, FetchItem))]
-        parts = gather(elements)
-        storage = storage_of(self._settings.root)
-        with acquire(self._settings.root, wait=True):
-            recover(storage)
-            self._state = state = history.newest_state(storage, self._state)
-            known, first = KnownState(state), not runs_of(state)
-            parts = parts._replace(aliases=self._grounded([*self._waiting, *parts.aliases], items, known))
-            if not (items or parts.aliases or any(tally.items for tally in parts.tallies) or first):
-                return
-            number = 1 + sum(run_id.rpartition(".")[0] == self._run.run_id for run_id in committed_runs(storage))
-            yield self._commit(storage, parts, items, known, number)
-
-    def _commit(self, storage: Any, parts: RunParts, items: list[Item], known: KnownState, number: int) -> str:
-        run_id = f"{self._run.run_id}.{number:06d}"
-        now = self._run.now()
-        settled = settle(items, known, ingest_date(now), f"{run_id}.00000", run_id)
-        staged = gather(_stage(self._settings.root, run_id, settled))
-        whole = RunParts(
-            staged.files,
-            [*parts.aliases, *staged.aliases],
-            [*parts.tallies, *staged.tallies],
-            staged.summaries,
-        )
-        keep = number % _SNAPSHOT_EVERY == 1
-        commit_run(storage, whole, known, run_id, now, now, self._settings.facts, keep_snapshot=keep)
-        return manifest_path(run_id)
-
-    def _grounded(self, aliases: Sequence[Alias], items: Sequence[Item], known: KnownState) -> list[Alias]:
-        """Keeps aliases back until their page is committed.
-
-        A duplicate overtakes the page that it is one of, which comes in a later pane. Were it committed alone and
-        the page then lost, the entry would be known and the page never asked for again.
-        """
-        here = {item.row["url_key"] for item in items if isinstance(item, ArticleItem)}
-        grounded: list[Alias] = []
-        waiting: list[Alias] = []
-        for alias in dict.fromkeys(aliases):
-            has_page = alias.article_id or alias.url_key in here or known.is_committed(alias.url_key, None)
-            (grounded if has_page else waiting).append(alias)
-        self._waiting = waiting[-_MOST_WAITING:]
-        return grounded
+        yield from self._committer.commit(group[1])

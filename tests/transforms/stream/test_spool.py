@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from hypothesis import given
@@ -61,7 +61,8 @@ def test_without_a_commit_everything_is_open(tmp_path: Path) -> None:
     spool.add("vale-post.example", _result())
     (spooled,) = spool.read()
 
-    assert open_entries(spooled, KnownState()) == [_entry(1), _entry(2)]
+    assert open_entries(spooled, KnownState(), NOW) == [_entry(1), _entry(2)]
+    assert open_entries(spooled, KnownState(), NOW + timedelta(days=8)) == []
     assert not is_told(spooled, KnownState())
 
 

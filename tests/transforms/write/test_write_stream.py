@@ -87,6 +87,7 @@ def test_a_duplicate_waits_for_the_page_that_it_is_one_of(tmp_path: Path) -> Non
 def test_it_is_committed_with_that_page(tmp_path: Path) -> None:
     made, settings = tagged(), WriteSettings(str(tmp_path))
     committer = write_stage._CommitPane(settings, RUN)  # one instance, as a worker has
+    committer.setup()
     duplicate = Alias(made.article.entry.url_key, "v0", "", "duplicate")
     rows = list(_made_rows(settings, made))
     for pane in ([duplicate, Tally("fetch", "duplicate", 1)], rows):
