@@ -6,7 +6,9 @@ py3langid is loaded on first use and once a process. What pages and feeds declar
 from __future__ import annotations
 
 import functools
+import io
 import re
+import types
 import unicodedata
 from collections import Counter
 from typing import Any
@@ -86,9 +88,14 @@ def _by_script(letters: str) -> str | None:
 
 @functools.cache
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # half a second, and not needed by the command line
+    from py3langid import modelio  # half a second, and not needed by the command line
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError:  # the model unpacks itself into a temporary file of 70 MB; where there is no room, into memory
+        modelio.tempfile = types.SimpleNamespace(TemporaryFile=lambda **_: io.BytesIO())
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages(_LANGUAGES)
     return identifier
 

@@ -75,3 +75,14 @@ def test_regions_and_scripts_do_not_part_a_language():
     assert same_language("en-GB", "en_US")
     assert same_language("zh-Hant", "zh")
     assert not same_language("pt", "es")
+
+
+def test_a_full_or_closed_folder_for_temporary_files_changes_nothing():
+    code = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "from transforms.language import detect\n"
+        "print(detect('Quilted ferries wander beneath seven copper lanterns near sleepy gulls.'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "en", done.stderr
