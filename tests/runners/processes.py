@@ -37,6 +37,15 @@ def is_loopback_only() -> bool:
     return [name for _, name in socket.if_nameindex()] == ["lo"]
 
 
+SEEN: dict[str, list[str]] = {}  # what was running -> what listened then; conftest.py prints it
+
+
+def assert_loopback_only(what: str) -> None:
+    """Fails if there is a network interface but ``lo``; notes what listens while something runs."""
+    SEEN[what] = listeners()
+    assert is_loopback_only(), f"{[name for _, name in socket.if_nameindex()]}, listened on: {SEEN[what]}"
+
+
 def needs(*files: Path) -> pytest.MarkDecorator:
     """Skips a test where what it needs was not fetched: ``make runners`` fetches it."""
     missing = [str(file) for file in files if not file.exists()]
@@ -111,6 +120,7 @@ def job_server(
     try:
         wait_for(f"the job server of {kind}", lambda: is_open(port), timeout_s=60)
         yield port
+        assert_loopback_only(f"the job server of {kind}")
     finally:
         end(process)
         shutil.rmtree(folder / "artifacts", ignore_errors=True)

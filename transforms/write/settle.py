@@ -86,7 +86,7 @@ class Settled(NamedTuple):
     aliases: tuple[Alias, ...]
     tallies: tuple[Tally, ...]
     summary: Summary
-    rows: Mapping[str, Sequence[Row]]
+    rows: Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str, run_id: str = "") -> Settled:
