@@ -6,7 +6,8 @@
      +-- ConfigError   the user can mend it: command line, configuration     exit 2
      +-- RunError      the run could not be done or everything in it failed  exit 1
 
-Beside them stand ``transforms.yaml_file.ProblemsError`` (mistakes in files, exit 2) and
+Beside them stand ``transforms.yaml_file.ProblemsError`` (mistakes in files, exit 2),
+``transforms.remote.bucket.StoreSetupError`` (no credentials, no such bucket, exit 2) and
 ``transforms.write.lock.DatasetBusyError`` (exit 4), which know nothing of the program. Bad data is never
 an error: it becomes rows of ``rejects``. Any other exception is a bug. ``pipeline.cli.main`` is the one
 place that turns all of them into a line and an exit code.

@@ -110,6 +110,7 @@ def _run_once(
     plan: Plan, options: RunOptions, feeds: tuple[FeedSource, ...], seeds: tuple[str, ...], urls: tuple[str, ...]
 ) -> Manifest:
     run = new_run(options.now)
+    storage_of(plan.config.dataset).begin(run.run_id)
     state = latest_state(plan.config.dataset)
     facts = run_facts(plan, feeds, seeds, urls)
     if options.replay is not None:

@@ -75,6 +75,9 @@ def _told(error: Exception) -> int:
     if "DatasetError" in names or "DatasetBusyError" in names:
         _say(f"newsbeam: {error}")
         return int(ExitCode.BUSY if "DatasetBusyError" in names else ExitCode.FAILED)
+    if "StoreSetupError" in names:
+        _say(f"newsbeam: {error}")
+        return int(ExitCode.USAGE)
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         _say(f"newsbeam: {where}{error.strerror}")

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from pipeline.cli.output import err, out, shown_path, table
@@ -29,17 +28,17 @@ def run(args: argparse.Namespace) -> int:
         ConfigError: If there is no dataset, DuckDB is missing, or the statement is wrong.
     """
     from pipeline.config.load import load_config
+    from transforms.write.meta import META, create_views
+    from transforms.write.storage import has_folder
 
     root = load_config(args.config, vars(args)).dataset
-    if not (Path(root) / "_meta").is_dir():
+    if not has_folder(root, META):
         shown = shown_path(root)
         raise ConfigError(f"{shown}: no dataset there; make one with newsbeam run -d {shown}, or name one with -d")
     try:
         import duckdb
     except ImportError:
         raise ConfigError("query needs DuckDB; install it with pip install 'newsbeam[query]'") from None
-    from transforms.write.meta import create_views
-
     with duckdb.connect() as connection:
         try:
             connection.execute("SET TimeZone = 'UTC'")

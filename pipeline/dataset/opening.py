@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from pipeline.cli.output import err, shown_path
 from pipeline.config.load import load_config
 from pipeline.errors import ConfigError
 from transforms.write.commit import recover
 from transforms.write.lock import acquire
-from transforms.write.storage import Storage, storage_of
+from transforms.write.manifest import RUNS
+from transforms.write.storage import Storage, has_folder, storage_of
 
 
 def dataset_root(args: argparse.Namespace) -> str:
@@ -32,7 +32,7 @@ def check_root(root: str) -> None:
     Raises:
         ConfigError: If there is none.
     """
-    if not (Path(root) / "_runs").is_dir():
+    if not has_folder(root, RUNS):
         shown = shown_path(root)
         raise ConfigError(f"{shown}: no dataset there; make one with newsbeam run -d {shown}, or name one with -d")
 

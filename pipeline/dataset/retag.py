@@ -20,6 +20,7 @@ from transforms.maintain.stage import RetagSettings, RetagStems
 from transforms.tag.stage import TagSettings
 from transforms.tag.taxonomy import Taxonomy
 from transforms.write.manifest import Manifest, read_manifest
+from transforms.write.storage import storage_of
 
 # What is staged at once: the files of a run lie on the disk twice until its commit.
 RUN_BYTES = 1 << 30
@@ -86,6 +87,7 @@ def run_retag(
 
 def _run_once(settings: RetagSettings, stems: Sequence[Stem], beam_flags: Sequence[str]) -> Manifest:
     run = new_run(None)
+    storage_of(settings.root).begin(run.run_id)
     pipeline = beam.Pipeline(options=PipelineOptions(list(beam_flags), save_main_session=False))
     _ = pipeline | "Stems" >> beam.Create(list(stems), reshuffle=False) | "Retag" >> RetagStems(settings, run)
     run_pipeline(pipeline)

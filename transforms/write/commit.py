@@ -78,7 +78,7 @@ def commit(
     """
     todo = tuple(actions)
     _check(storage, todo)
-    storage.write(journal_path(manifest.run_id), _journal_bytes(manifest, todo))
+    storage.decide(manifest.run_id, journal_path(manifest.run_id), _journal_bytes(manifest, todo))
     promote(storage, todo)
     if before_manifest is not None:
         before_manifest()
@@ -105,7 +105,7 @@ def promote(storage: Storage, actions: Iterable[Action]) -> None:
             storage.move(action.staged, action.path)
         else:
             _expect(storage, action.path, (action.new_sha256,))
-    storage.sync({folder for folder in folders if storage.names(folder)})
+    storage.sync(folders)
 
 
 def recover(root: str | Storage) -> Recovery:
@@ -116,6 +116,7 @@ def recover(root: str | Storage) -> Recovery:
     """
     storage = storage_of(root) if isinstance(root, str) else root
     finished = []
+    storage.carry_through()
     for name in storage.names(RUNS):
         if name.endswith(_SUFFIX):
             _roll_forward(storage, name.removesuffix(_SUFFIX))
@@ -131,6 +132,7 @@ def finish_if_journaled(storage: Storage, run_id: str) -> bool:
     Raises:
         DatasetError: See ``recover``.
     """
+    storage.carry_through()
     if storage.exists(journal_path(run_id)):
         _roll_forward(storage, run_id)
     return storage.exists(manifest_path(run_id))

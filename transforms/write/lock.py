@@ -1,7 +1,8 @@
 """The lock of a dataset: one writer at a time, on one host or one shared file system.
 
 The lock is an flock on ``ROOT/_lock``, so that the system frees it when its holder ends in whatever way; a
-file that was left over means nothing. It is never stolen. The file says who holds it, for people.
+file that was left over means nothing. It is never stolen. The file says who holds it, for people. In an object
+store the lock is a lease (``lease.py``).
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import os
 import weakref
 from datetime import datetime, timezone
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from transforms.write.storage import DatasetError
+
+if TYPE_CHECKING:
+    from transforms.write.lease import Lease
 
 LOCK_FILE = "_lock"
 
@@ -76,17 +81,20 @@ def _forget_in_child() -> None:
 os.register_at_fork(after_in_child=_forget_in_child)
 
 
-def acquire(root: str, wait: bool = False) -> DatasetLock:
+def acquire(root: str, wait: bool = False) -> DatasetLock | Lease:
     """Takes the lock of a dataset; makes the root if there is none.
 
     Args:
-        root: The dataset, a local folder.
+        root: The dataset, a local folder or an address such as ``gs://bucket/path``.
         wait: Whether to wait for another holder to end; else it is an error.
 
     Raises:
         DatasetBusyError: If another process holds the lock.
         DatasetError: If the root cannot be made or written to.
+        StoreSetupError: If the store of an address cannot be used.
     """
+    if "://" in root:
+        return _acquire_lease(root, wait)
     path = os.path.join(root, LOCK_FILE)
     try:
         os.makedirs(root, exist_ok=True)
@@ -110,10 +118,25 @@ def acquire(root: str, wait: bool = False) -> DatasetLock:
     return lock
 
 
-def _busy(root: str, path: str, holder: dict[str, object]) -> DatasetBusyError:
+def _acquire_lease(root: str, wait: bool) -> Lease:
+    # For object stores alone.
+    from transforms.remote.bucket import StoreSetupError
+    from transforms.write.lease import acquire_lease
+    from transforms.write.object_storage import ObjectStorage
+
+    root = ObjectStorage(root).root  # checks the bucket
+    try:
+        return acquire_lease(root, wait, lambda holder, path: _busy(root, path, holder))
+    except (DatasetError, StoreSetupError):
+        raise
+    except OSError as error:
+        raise DatasetError(f"cannot lock {root}: {error.strerror or error}", root) from error
+
+
+def _busy(root: str, path: str, holder: dict[str, Any]) -> DatasetBusyError:
     pid, started_at = holder.get("pid"), holder.get("started_at")
     known = isinstance(pid, int) and isinstance(started_at, str)
-    who = f"process {pid}, which started at {started_at}," if known else "another process"
+    who = holder.get("who") or (f"process {pid}, which started at {started_at}," if known else "another process")
     message = f"dataset {root} is busy: {who} writes to it; try again later, or wait for it with --wait"
     return DatasetBusyError(message, path, pid if isinstance(pid, int) else None, str(started_at) if known else None)
 
@@ -124,7 +147,7 @@ def _write_holder(handle: int) -> None:
     os.pwrite(handle, json.dumps(holder).encode() + b"\n", 0)
 
 
-def _read_holder(handle: int) -> dict[str, object]:
+def _read_holder(handle: int) -> dict[str, Any]:
     try:
         holder = json.loads(os.pread(handle, 1000, 0))
     except (OSError, ValueError):

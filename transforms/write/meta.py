@@ -14,6 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from transforms.remote.bucket import is_remote
+from transforms.remote.reader import file_system
 from transforms.schema import PARTITIONS, SCHEMA_VERSION, TABLES, volatile_columns
 from transforms.write.dictionary import TABLE_MEANING, data_dictionary, rejects_page
 from transforms.write.storage import Storage
@@ -49,8 +51,10 @@ def create_views(connection: Any, root: str) -> None:
 
     Args:
         connection: Of DuckDB.
-        root: The dataset.
+        root: The dataset, local or in an object store that newsbeam reads.
     """
+    if is_remote(root):
+        connection.register_filesystem(file_system(root.partition("://")[0]))
     connection.execute(f"SET VARIABLE {ROOT_VARIABLE} = '{root.replace(chr(39), chr(39) * 2)}'")
     connection.execute(views_sql())
 

@@ -1,9 +1,8 @@
 """Files of a dataset by their path below its root: the seam between the commit protocol and a file system.
 
-Everything that reads or writes the dataset goes through a ``Storage``. Here is the one for local disks; an
-object store needs another class with the same methods and a line in ``storage_of``. Paths are relative to
-the root, with ``/``. A file appears whole or not at all, and what ``write`` or ``move`` returned from is on
-the disk.
+Everything that reads or writes the dataset goes through a ``Storage``. Here is the one for local disks;
+``object_storage.py`` has that for object stores. Paths are relative to the root, with ``/``. A file appears whole or
+not at all, and what ``write`` or ``move`` returned from is on the disk.
 """
 
 from __future__ import annotations
@@ -63,30 +62,61 @@ class Storage(Protocol):
         """Removes a folder with all that is in it; no matter if it is gone already."""
 
     def sync(self, folders: set[str]) -> None:
-        """Makes sure that renames and removals in these folders outlive a power cut."""
+        """Makes sure that renames and removals in these folders outlive a power cut; those that are gone are left."""
+
+    def begin(self, run_id: str) -> None:
+        """Lets the committer of a run decide for the holder of the lock, wherever it works."""
+
+    def decide(self, run_id: str, path: str, data: bytes) -> None:
+        """Writes the file from which a run counts, if the lock is still held; see ``carry_through``.
+
+        Raises:
+            DatasetError: If it cannot be written or the lock is lost; then the run does not count.
+        """
+
+    def carry_through(self) -> None:
+        """Writes what a process has decided that ended before the file of ``decide`` was there."""
 
     def full_path(self, path: str) -> str:
         """Returns the path as the user would name it."""
 
 
-def storage_of(root: str) -> Storage:
+def storage_of(root: str, drafts: str = STAGING) -> Storage:
     """Returns the storage for a root.
 
+    Args:
+        root: A local folder or an address such as ``gs://bucket/path``.
+        drafts: The folder below the root in which a local file is written before it is put in place.
+
     Raises:
-        DatasetError: If the root is on a file system that is not supported.
+        StoreSetupError: If the root is on a store that is not supported or cannot be used as things are.
     """
-    if "://" in root:
-        scheme = root.partition("://")[0]
-        raise DatasetError(f"cannot write to {root}: {scheme}:// is not supported yet; name a local folder", root)
-    return LocalStorage(root)
+    if "://" not in root:
+        return LocalStorage(root, drafts)
+    # Local runs have no use for it.
+    from transforms.write.object_storage import ObjectStorage
+
+    return ObjectStorage(root)
+
+
+def has_folder(root: str, name: str) -> bool:
+    """Tells whether a dataset has a folder of this name at its root.
+
+    Raises:
+        StoreSetupError: If the store of an address cannot be used.
+    """
+    if "://" not in root:
+        return os.path.isdir(os.path.join(root, name))
+    return name in storage_of(root).names("")
 
 
 class LocalStorage:
     """A dataset on a local disk (POSIX rename: atomic within the root)."""
 
-    def __init__(self, root: str) -> None:
-        """Takes the root folder, which need not exist yet."""
+    def __init__(self, root: str, drafts: str = STAGING) -> None:
+        """Takes the root folder, which need not exist yet, and the folder for drafts below it."""
         self.root = root.rstrip("/") or "/"
+        self._drafts = drafts
 
     def full_path(self, path: str) -> str:
         """See ``Storage``."""
@@ -108,7 +138,7 @@ class LocalStorage:
 
     def write(self, path: str, data: bytes) -> None:
         """See ``Storage``: written below ``_staging``, flushed, renamed, folder flushed."""
-        draft = f"{STAGING}/{uuid.uuid4().hex}.draft"
+        draft = f"{self._drafts}/{uuid.uuid4().hex}.draft"
         with self._told("write", path):
             self._make_folder(draft)
             self._make_folder(path)
@@ -166,11 +196,24 @@ class LocalStorage:
         """See ``Storage``."""
         for folder in sorted(folders):
             with self._told("write", folder):
-                handle = os.open(self.full_path(folder), os.O_RDONLY)
+                try:
+                    handle = os.open(self.full_path(folder), os.O_RDONLY)
+                except FileNotFoundError:
+                    continue
                 try:
                     os.fsync(handle)
                 finally:
                     os.close(handle)
+
+    def begin(self, run_id: str) -> None:
+        """See ``Storage``: the lock of a disk needs no name of a run."""
+
+    def decide(self, run_id: str, path: str, data: bytes) -> None:
+        """See ``Storage``: the system holds the lock as long as the process lives."""
+        self.write(path, data)
+
+    def carry_through(self) -> None:
+        """See ``Storage``: what was decided has been written."""
 
     def _make_folder(self, path: str) -> None:
         folder = os.path.dirname(self.full_path(path))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from transforms.remote.bucket import StoreSetupError
 from transforms.write.storage import DatasetError, LocalStorage, storage_of
 
 
@@ -70,5 +71,5 @@ def test_a_full_disk_is_told_and_nothing_half_written_is_visible() -> None:
 
 
 def test_other_file_systems_are_refused_by_name() -> None:
-    with pytest.raises(DatasetError, match=r"s3:// is not supported"):
+    with pytest.raises(StoreSetupError, match=r"s3:// is not supported; name a local path or gs://"):
         storage_of("s3://bucket/news")
