@@ -86,15 +86,17 @@ def balance(polls: Sequence[Spooled], before: KnownState, ended: Ended, under_wa
             sources.update({(tally.stage, tally.outcome): tally.items for tally in spooled.result.tallies})
             rejects_of_polls += len(spooled.result.rejects)
         for entry in spooled.result.entries:
-            if told and is_closed(entry, before.is_known, was_due):
-                continue
-            open_before += told
-            if is_closed(entry, change.is_known, change.is_due):
-                counts[change.claim(entry.url_key)] += 1
-            else:
+            was_open = not (told and is_closed(entry, before.is_known, was_due))
+            open_before += told and was_open
+            if not is_closed(entry, change.is_known, change.is_due):
                 open_after += 1
-    # What another command ended meanwhile; and what polls refused as they did before.
+                # Its page was due in an older version; that one has ended, and it goes out again.
+                sources["due", "item"] += not was_open
+            elif was_open:
+                counts[change.claim(entry.url_key)] += 1
+    # What another command ended or opened meanwhile; and what polls refused as they did before.
     counts["known"] += max(0, under_way - open_before) + rejects_of_polls - ended.poll_rejects
+    sources["due", "item"] += max(0, open_before - under_way)
     sources.update(change.unclaimed())
     del counts["written"]  # the writer counts its rows
     found = [Tally(*key, items) for key, items in sources.items()]

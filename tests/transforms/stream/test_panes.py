@@ -153,6 +153,15 @@ def test_a_page_is_due_until_what_became_of_it_is_committed(stream: Stream) -> N
     assert stream.commit(_article(1)) == {"in": 1, "new": 1}
 
 
+def test_an_edit_whose_page_was_due_in_an_older_version_goes_on_after_it(stream: Stream) -> None:
+    _poll(stream.root, 1)
+    stream.commit(_page(1, "timeout", 1, entry(_url(1), attempts=1)))
+    _poll(stream.root, 1, version="v2", minute=2)
+    assert stream.commit() == {"in": 1, "deferred": 1}
+    assert stream.commit(_page(1, "ok", 3), _article(1)) == {"in": 2, "new": 1, UNDER_WAY: 1}
+    assert stream.commit(_article(1, "v2", "It met again.")) == {"revised": 1}
+
+
 def test_a_refusal_that_may_pass_leaves_its_entry_under_way(stream: Stream) -> None:
     _poll(stream.root, 1)
     assert stream.commit(_refusal(1, "timeout", retryable=True)) == {"in": 2, "rejected": 1, UNDER_WAY: 1}
