@@ -31,6 +31,10 @@ def run(args: argparse.Namespace) -> int:
     stream = _stream_options(args, plan, flags)
     if args.plan:
         return _show_plan(args, plan, flags, stream)
+    if args.runner is not None:
+        from pipeline.runners.check import require_local
+
+        require_local(flags)
     if stream is not None:
         from pipeline.stream import run_stream
 

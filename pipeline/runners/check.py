@@ -9,11 +9,14 @@ import shutil
 import socket
 from typing import NamedTuple
 
+from pipeline.errors import ConfigError
 from pipeline.options import DIRECT_RUNNER
 from pipeline.runners.cache import FLINK_JARS, SPARK_JARS, cache_dir, prism_program
 from pipeline.runners.dataflow import has_extra
 
+PRISM_MEND = "build it with deploy/prism/build.sh (needs go), or name one with --prism_location=PATH"
 _KNOCK_S = 2.0
+_JARS = {"FlinkRunner": "flink_job_server_jar", "SparkRunner": "spark_job_server_jar"}
 
 
 class Finding(NamedTuple):
@@ -46,13 +49,34 @@ def check_runner(flags: list[str]) -> list[Finding]:
     found = [Finding(f"runner {'in this process' if runner == DIRECT_RUNNER else runner}", True)]
     if runner == "PrismRunner":
         place = _last(flags, "prism_location") or str(prism_program())
-        mend = "build it with deploy/prism/build.sh (needs go), or let Beam download it"
-        found.append(Finding(f"Prism, {place}", shutil.which(place) is not None, mend, is_needed=False))
+        # An address is the user's own wish to have it downloaded.
+        is_there = "://" in place or shutil.which(place) is not None
+        found.append(Finding(f"Prism, {place}", is_there, PRISM_MEND))
     elif runner in ("FlinkRunner", "SparkRunner", "PortableRunner"):
         found += _job_server(flags, runner) + _environment(flags)
     elif runner == "DataflowRunner":
         found += _dataflow(flags)
     return found
+
+
+def require_local(flags: list[str]) -> None:
+    """Refuses a runner that Beam would begin to download by itself.
+
+    Args:
+        flags: As for ``check_runner``.
+
+    Raises:
+        ConfigError: With what to do instead.
+    """
+    runner = flags[0].partition("=")[2]
+    if runner == "PrismRunner":
+        (prism,) = check_runner(flags)[1:]
+        if not prism.is_there:
+            raise ConfigError(f"{prism.what}, is not there; {prism.mend}")
+    jar = _JARS.get(runner)
+    if jar and not (_last(flags, "job_endpoint") or _last(flags, jar)):
+        preset = runner.removesuffix("Runner").lower()
+        raise ConfigError(f"{runner} wants --job_endpoint=HOST:PORT or --{jar}=PATH; --runner {preset} sets the first")
 
 
 def _job_server(flags: list[str], runner: str) -> list[Finding]:

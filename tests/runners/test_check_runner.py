@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.errors import ConfigError
 from pipeline.options import beam_arguments
-from pipeline.runners.check import Finding, check_runner
+from pipeline.runners.check import Finding, check_runner, require_local
 from tests.program import newsbeam
 
 
@@ -27,10 +28,13 @@ def test_the_default_needs_nothing() -> None:
     assert _missing(check_runner(beam_arguments(None, []))) == {}
 
 
-def test_prism_is_built_or_downloaded_by_beam(cache: Path) -> None:
+def test_prism_is_built_and_never_downloaded(cache: Path) -> None:
     (_, prism) = check_runner(beam_arguments("prism", []))
-    assert (prism.is_there, prism.is_needed) == (False, False)
+    assert (prism.is_there, prism.is_needed) == (False, True)
     assert "deploy/prism/build.sh" in str(prism)
+    with pytest.raises(ConfigError, match=r"is not there; build it with deploy/prism/build\.sh"):
+        require_local(beam_arguments("prism", []))
+    require_local(beam_arguments("prism", ["--prism_location=https://example.org/prism.zip"]))  # as the user wishes
 
     program = cache / "beam-2.77.0/prism"
     program.parent.mkdir()
@@ -39,6 +43,21 @@ def test_prism_is_built_or_downloaded_by_beam(cache: Path) -> None:
     flags = beam_arguments("prism", [])
     assert f"--prism_location={program}" in flags
     assert check_runner(flags)[1].is_there
+    require_local(flags)
+
+
+@pytest.mark.parametrize("runner", ["FlinkRunner", "SparkRunner"])
+def test_no_job_server_is_downloaded(runner: str) -> None:
+    with pytest.raises(ConfigError, match="wants --job_endpoint=HOST:PORT"):
+        require_local(beam_arguments(runner, []))
+    require_local(beam_arguments(runner, ["--job_endpoint=127.0.0.1:8099"]))
+
+
+def test_a_run_says_in_one_line_what_is_missing(cache: Path, tmp_path: Path) -> None:
+    done = newsbeam("run", "--seeds", "seeds/*.txt", "--runner", "prism", "-d", tmp_path / "out", check=False)
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)
+    assert "--prism_location=PATH" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("runner", ["flink", "spark"])
