@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHARED ?= ../shared
 
-.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-topics eval-stories runners flink-test crash ci clean
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-peers eval-topics eval-stories runners flink-test crash ci clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,12 @@ eval-feeds: $(READY) ## Feeds: bug cases, real feeds, dates, beside other parser
 eval-extract: $(READY) ## Extraction: text and metadata, beside other extractors
 	$(BIN)/python tests/eval/eval_extract.py
 
+eval-peers: ## Extraction beside readability-lxml, newspaper4k and news-please too, in an environment of its own
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --upgrade pip
+	@.venv-peers/bin/python -m pip install --quiet -c constraints.txt -e '.[query,dev,peers]'
+	.venv-peers/bin/python tests/eval/eval_extract.py
+
 eval-topics: $(READY) ## Topics: recall and precision on labelled sets
 	$(BIN)/python tests/eval/eval_topics.py
 
@@ -79,4 +85,4 @@ crash: $(READY) ## kill -9 at every step of a commit, then a rerun
 ci: lint types layers docs-check test eval ## All checks; what .ci/run calls
 
 clean: ## Remove what was made here
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-peers build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -69,6 +69,8 @@ setup(
             "types-PyYAML",
             "types-requests",
         ],
+        # Other extractors, for their columns in make eval-peers.
+        "peers": ["newspaper4k>=0.9.6,<1", "news-please>=1.6.16,<2", "readability-lxml>=0.8.4,<1"],
     },
     classifiers=[
         "License :: OSI Approved :: Apache Software License",
