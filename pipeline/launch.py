@@ -18,6 +18,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipeline import __version__
+from pipeline.cli.output import err
 from pipeline.config.load import config_sha256
 from pipeline.errors import ExitCode, RunError
 from pipeline.graph import Job, batch_sources, build
@@ -125,6 +126,8 @@ def _run_once(
     manifest = read_manifest(plan.config.dataset, run.run_id)
     if manifest is None:
         raise RunError(f"the run {run.run_id} ended without a manifest; run the command again, nothing is lost")
+    counts = {"run_id": run.run_id, "items": dict(manifest.items), "feeds": dict(manifest.feeds)}
+    _LOG.info("committed %s", run.run_id, extra={"fields": counts | {"rejects": dict(manifest.rejects)}})
     return manifest
 
 
@@ -214,7 +217,7 @@ def _clean_ends() -> Iterator[None]:
 
     def end(number: int, frame: object) -> None:
         kill_pools()
-        sys.stderr.write("\ninterrupted; what is committed stays, the next run does the rest\n")
+        err("\ninterrupted; what is committed stays, the next run does the rest")
         sys.stderr.flush()
         os._exit(int(ExitCode.INTERRUPTED) if number == signal.SIGINT else 128 + number)
 

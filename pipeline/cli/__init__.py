@@ -57,7 +57,8 @@ def _run(words: list[str]) -> int:
         build_parser().print_help(sys.stderr)
         return int(ExitCode.USAGE)
     args = parse(words)
-    set_up_logging(-1 if getattr(args, "quiet", False) else getattr(args, "verbose", 0), getattr(args, "debug", False))
+    verbosity = -1 if getattr(args, "quiet", False) else getattr(args, "verbose", 0)
+    set_up_logging(verbosity, getattr(args, "debug", False), getattr(args, "log_format", "text") == "json")
     module, _, function = args.call.partition(":")
     return int(getattr(importlib.import_module(module), function)(args))
 
@@ -101,4 +102,4 @@ def _tell_problems(problems: Sequence[Any]) -> None:
 def _say(line: str) -> None:
     from pipeline.cli.output import err, printable
 
-    err(printable(line))  # messages quote what files hold
+    err(printable(line), level="error")  # messages quote what files hold

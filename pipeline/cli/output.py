@@ -5,13 +5,16 @@ Data goes to stdout, all else to stderr. Outside a terminal there is no escape a
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import shutil
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
 from typing import TextIO
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36", "hit": "1;33"}
@@ -62,9 +65,17 @@ def out(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def err(text: str) -> None:
-    """Writes a line for people to stderr."""
-    sys.stderr.write(text + "\n")
+def err(text: str, level: str = "info") -> None:
+    """Writes a line for people to stderr; with ``--log-format json`` as the message of a JSON object."""
+    sys.stderr.write((_json_line(time.time(), level, text) if _as_json else text) + "\n")
+
+
+_as_json = False
+
+
+def _json_line(at_s: float, level: str, message: str, **fields: object) -> str:
+    at = datetime.fromtimestamp(at_s, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps({"time": at, "level": level, "message": message.strip()} | fields, default=str)
 
 
 class _ToStderr(logging.Handler):
@@ -75,20 +86,30 @@ class _ToStderr(logging.Handler):
         self._shows_tracebacks = shows_tracebacks
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes the record."""
+        """Writes the record; with ``--log-format json`` its ``fields`` too (``extra`` of the call)."""
+        if _as_json:
+            fields = {"logger": record.name, **getattr(record, "fields", {})}
+            if record.exc_info and self._shows_tracebacks:
+                fields["traceback"] = logging.Formatter().formatException(record.exc_info)
+            line = _json_line(record.created, record.levelname.lower(), record.getMessage(), **fields)
+            sys.stderr.write(line + "\n")
+            return
         line = f"newsbeam: {record.levelname.lower()}: {record.getMessage()}"
         if record.exc_info and self._shows_tracebacks:
             line += "\n" + logging.Formatter().formatException(record.exc_info)
         err(printable(line))
 
 
-def set_up_logging(verbosity: int, shows_tracebacks: bool = False) -> None:
+def set_up_logging(verbosity: int, shows_tracebacks: bool = False, as_json: bool = False) -> None:
     """Sends log records to stderr.
 
     Args:
         verbosity: -1 errors only, 0 warnings, 1 what is done, 2 all, Beam's words too.
         shows_tracebacks: Whether a record's traceback is shown.
+        as_json: A JSON object a line, for all that goes to stderr; then what is done is told unless only errors are.
     """
+    global _as_json  # one process, one way to talk
+    _as_json = as_json
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, _ToStderr)]:
         root.removeHandler(handler)
@@ -100,7 +121,7 @@ def set_up_logging(verbosity: int, shows_tracebacks: bool = False) -> None:
     # What Beam calls an error is an exception that ends the run; it is said once, by main().
     others = {-1: logging.CRITICAL, 0: logging.CRITICAL, 1: logging.WARNING}
     for name in ("newsbeam", "pipeline", "transforms"):
-        logging.getLogger(name).setLevel(levels.get(verbosity, logging.DEBUG))
+        logging.getLogger(name).setLevel(levels.get(verbosity or int(as_json), logging.DEBUG))
     for name in ("apache_beam", "py.warnings", "trafilatura", "htmldate", "urllib3"):
         logging.getLogger(name).setLevel(others.get(verbosity, logging.INFO))
     logging.captureWarnings(True)

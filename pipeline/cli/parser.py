@@ -87,6 +87,13 @@ def add_dataset(parser: Parser, *more: str) -> None:
     parser.add_argument("-d", "--dataset", *more, metavar="DIR", help="root of the dataset (default: from the config)")
 
 
+def add_log_format(parser: Parser) -> None:
+    """Adds ``--log-format``."""
+    parser.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="json: stderr as JSON lines, no progress"
+    )
+
+
 def add_topics(parser: Parser) -> None:
     """Adds ``--topics``."""
     parser.add_argument("--topics", nargs="+", metavar="FILE", help="taxonomy files (default: from the config)")

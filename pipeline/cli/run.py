@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             now=args.now,
             due_now=args.due_now,
             limit=args.limit,
-            show_progress=not (args.quiet or args.json),
+            show_progress=not (args.quiet or args.json or args.log_format == "json"),
         )
         manifests = execute(plan, options)
         held = held_by(plan.config.dataset)

@@ -7,7 +7,7 @@ import re
 from datetime import datetime, timezone
 from typing import NamedTuple
 
-from pipeline.cli.parser import Commands, Parser, add_config, add_dataset
+from pipeline.cli.parser import Commands, Parser, add_config, add_dataset, add_log_format
 
 _EXAMPLES = """
 newsbeam run
@@ -114,3 +114,4 @@ def _add_ways(parser: Parser) -> None:
     ways.add_argument("--json", action="store_true", help="the summary as one JSON object on stdout")
     ways.add_argument("-q", "--quiet", action="store_true", help="errors only")
     ways.add_argument("-v", "--verbose", action="count", default=0, help="say more; -vv: everything")
+    add_log_format(parser)

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime, timezone
 
 from pipeline.cli.output import err
-from pipeline.cli.parser import Commands, add_config, add_dataset
+from pipeline.cli.parser import Commands, add_config, add_dataset, add_log_format
 from pipeline.errors import ConfigError
 
 _EXAMPLES = """
@@ -36,6 +36,7 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="errors only")
     parser.add_argument("-v", "--verbose", action="count", default=0, help="say more")
+    add_log_format(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(setup._replace(config=setup.config.model_copy(update={"seeds": ()})))
     if sys.stderr.isatty() and not args.quiet:
         err(f"watching {len(plan.feeds):,} feeds into {plan.config.dataset}; Ctrl-C stops, nothing is lost")
-    options = WatchOptions(every_s, until, tuple(flags), not args.no_upkeep, args.quiet)
+    options = WatchOptions(every_s, until, tuple(flags), not args.no_upkeep, args.quiet or args.log_format == "json")
     return int(watch(plan, options, lambda line: _tell(line, args.quiet)))
 
 

@@ -19,7 +19,7 @@ PARAMETERS = {parameter["name"]: parameter for parameter in METADATA["parameters
 # Flags that mean nothing to a template: of the terminal, of the launcher's machine, of tests.
 NOT_PARAMETERS = {
     *("--plan", "--json", "--quiet", "--verbose", "--debug", "--help", "--runner", "--detach", "--wait"),
-    *("--output", "--now", "--allow-loopback", "--max-rejects"),
+    *("--output", "--now", "--allow-loopback", "--max-rejects", "--log-format"),
 }
 
 
