@@ -247,7 +247,10 @@ class HttpClient:
             try:
                 link.request("GET", request_target, headers=headers, preload_content=False, decode_content=False)
                 with contextlib.closing(link.getresponse()) as response:
-                    answer = _read(response, order)
+                    if response.status == 407 and self._proxy:  # not the host's word: the page may be there
+                        answer = _Answer("connect_error", "the proxy wants another user name or password")
+                    else:
+                        answer = _read(response, order)
             except _FAILURES as error:
                 answer = _answer_of_error(error)
             finally:

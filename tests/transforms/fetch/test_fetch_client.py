@@ -249,7 +249,7 @@ def test_ipv6_hosts_are_asked(make_client: MakeClient) -> None:
 def test_names_that_do_not_exist_are_dns_errors(make_client: MakeClient) -> None:
     with names({}), watched_connections() as tried:
         assert make_client().get("http://nowhere.example/").outcome == "dns_error"
-        assert make_client().get(f"http://{'a' * 64}.example/").outcome == "dns_error"
+        assert make_client().get(f"http://{'a' * 63}.example/").outcome == "dns_error"
     assert tried == []
 
 
@@ -350,6 +350,14 @@ def test_a_proxy_that_refuses_is_a_connect_error_without_its_password(make_clien
     assert got.outcome == "connect_error"
     assert "407" in got.detail
     assert "secret" not in repr(got)
+
+
+def test_a_login_that_the_proxy_wants_is_no_answer_of_the_host(make_client: MakeClient) -> None:
+    with NewsServer({"*": 407}) as proxy:
+        got = make_client(proxy=f"http://me:secret@127.0.0.1:{proxy.port}").get("http://news.example/a")
+    assert (got.outcome, got.http_status) == ("connect_error", None)
+    assert "proxy" in got.detail
+    assert "secret" not in got.detail
 
 
 @pytest.mark.parametrize("proxy", ["https://127.0.0.1:1", "socks5://127.0.0.1:1", "127.0.0.1:3128", "http://"])
