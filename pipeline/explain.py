@@ -13,6 +13,7 @@ from transforms.extract.article import extract_traced, to_article
 from transforms.extract.trace import Trace
 from transforms.extract.worker import warm_up
 from transforms.records import Article, Document, Entry, Reject, Tags
+from transforms.remote.files import is_file, read_file
 from transforms.tag.explain import TopicExplanation, explain
 from transforms.tag.tagger import Tagger
 from transforms.urls import host_of, to_fetchable, url_key
@@ -55,10 +56,10 @@ def explain_input(document: str, setup: Setup) -> list[Explained]:
 def _read(path: str) -> list[Document | Entry | Reject]:
     from transforms.seeds.formats import read_seed_file
 
-    if not Path(path).is_file():
+    if not is_file(path):
         what = "is a directory; name a file in it" if Path(path).is_dir() else "does not exist"
         raise ConfigError(f"{path} {what}; explain takes a seed file or an http(s) address")
-    return list(read_seed_file(path, Path(path).read_bytes(), now=datetime.now(timezone.utc)))
+    return list(read_seed_file(path, read_file(path), now=datetime.now(timezone.utc)))
 
 
 def _fetched(url: str, setup: Setup) -> list[Document | Entry | Reject]:

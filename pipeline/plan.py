@@ -7,13 +7,14 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.config.load import Setup, is_loopback
 from pipeline.config.model import Config
 from pipeline.errors import ConfigError
 from transforms.records import Entry, FeedSource
+from transforms.remote.bucket import is_remote
+from transforms.remote.files import match, read_file, size_of
 from transforms.seeds.expand import expand_seeds
 from transforms.seeds.urls_file import read_urls
 from transforms.tag.taxonomy import Taxonomy
@@ -69,8 +70,11 @@ def make_plan(setup: Setup) -> Plan:
 
 def _url_files(patterns: tuple[str, ...]) -> Iterator[str]:
     for pattern in patterns:
-        found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
-        files = [path for path in found if os.path.isfile(path)]
+        if is_remote(pattern):
+            files = match(pattern)
+        else:
+            found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+            files = [path for path in found if os.path.isfile(path)]
         if not files:
             raise ConfigError(f"no list of addresses at {pattern}; it is a text file with one address a line")
         yield from files
@@ -82,7 +86,7 @@ def cut_batches(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     size = 0
     for path in paths:
         try:
-            bytes_ = os.path.getsize(path) * (5 if path.endswith(".gz") else 1)
+            bytes_ = size_of(path) * (5 if path.endswith(".gz") else 1)
         except OSError:
             bytes_ = 0  # reading it will say what is wrong
         if batch and (len(batch) >= BATCH_FILES or size + bytes_ > BATCH_BYTES):
@@ -105,7 +109,7 @@ def _check_contact(url_paths: tuple[str, ...]) -> None:
 
 
 def _urls_of(path: str) -> Iterator[str]:
-    for item in read_urls(path, Path(path).read_bytes(), now=datetime.now(timezone.utc)):
+    for item in read_urls(path, read_file(path), now=datetime.now(timezone.utc)):
         if isinstance(item, Entry) and item.url:
             yield item.url
 

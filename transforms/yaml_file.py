@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from transforms.remote.files import read_file
+
 KeyPath = tuple["str | int", ...]
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -121,7 +123,7 @@ def load_yaml(path: str | Path, text: str | None = None) -> YamlFile:
     """Reads a YAML file; never raises on its content, and is bounded in what it reads and builds.
 
     Args:
-        path: The file; its name as given is used in messages.
+        path: The file, local or an address such as ``gs://bucket/x``; its name as given is used in messages.
         text: The content, if it has been read already.
 
     Raises:
@@ -129,8 +131,7 @@ def load_yaml(path: str | Path, text: str | None = None) -> YamlFile:
     """
     file = YamlFile(str(path), None, {}, [])
     if text is None:
-        with Path(path).open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+        raw = read_file(str(path), MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             return _broken(file, Mark(file.file, 1, 1), f"larger than {MAX_BYTES // 1024 // 1024} MiB; split it")
         encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from pipeline.cli.output import err, out, printable
@@ -45,9 +44,10 @@ def diff(args: argparse.Namespace) -> int:
 
 
 def _taxonomy(path: str) -> Any:
+    from transforms.remote.files import is_file
     from transforms.tag.taxonomy import load_taxonomy
 
-    if not Path(path).is_file():
+    if not is_file(path):
         raise ConfigError(f"no such file: {path}")
     return load_taxonomy([path])
 

@@ -17,6 +17,8 @@ from pipeline.config.model import Config, FeedDefaults, FeedItem, Strict
 from pipeline.config.problems import problems_of
 from pipeline.config.variables import expand_variables
 from transforms.records import FeedSource
+from transforms.remote.bucket import is_remote
+from transforms.remote.files import match, read_file
 from transforms.urls import host_of, safe_to_show, url_key
 from transforms.yaml_file import MAX_BYTES, KeyPath, Mark, Problem, YamlFile, load_yaml
 
@@ -69,8 +71,7 @@ def list_feeds(
         elif values.is_web_address(entry):
             listed.append(ListedFeed(FeedItem(url=entry), mark))
         else:
-            is_pattern = glob.has_magic(entry) and not os.path.exists(entry)
-            files = sorted(glob.glob(entry, recursive=True)) if is_pattern else [entry]
+            files = _files_of(entry)
             if not files:
                 problems.append(_wrong(mark, f"no file matches {entry}"))
             for file in files:
@@ -78,6 +79,12 @@ def list_feeds(
                 listed += found
                 problems += wrong
     return _each_once(listed, problems), problems
+
+
+def _files_of(entry: str) -> list[str]:
+    if not glob.has_magic(entry) or os.path.exists(entry):
+        return [entry]
+    return match(entry) if is_remote(entry) else sorted(glob.glob(entry, recursive=True))
 
 
 def read_feeds_file(file: str, named_at: Mark, environ: Mapping[str, str]) -> tuple[list[ListedFeed], list[Problem]]:
@@ -169,8 +176,7 @@ def _from_list(file: str) -> tuple[list[ListedFeed], list[Problem]]:
     """Reads OPML, CSV or text as other programs write them: what cannot be used is said, the rest goes in."""
     from transforms.feeds.opml import read_list  # brings lxml, which YAML has no use for
 
-    with open(file, "rb") as stream:
-        body = stream.read(MAX_BYTES + 1)
+    body = read_file(file, MAX_BYTES + 1)
     if len(body) > MAX_BYTES:
         return [], [Problem(Mark(file, 0, 0), "", f"larger than {MAX_BYTES >> 20} MiB; split it")]
     found = read_list(body, os.path.basename(file))

@@ -10,12 +10,12 @@ import difflib
 import os
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.config.model import Config, ExtractConfig, keys_of
 from pipeline.config.variables import expand_variables
 from pipeline.errors import ConfigError
+from transforms.remote.bucket import is_remote
 from transforms.yaml_file import KeyPath, Mark, Problem, YamlFile, load_yaml
 
 PREFIX = "NEWSBEAM_"
@@ -48,11 +48,13 @@ class Layers(NamedTuple):
             return Mark("configuration", 0, 0)
         return self.file.key_mark_of(path) if of_key else self.file.mark_of(path)
 
-    def base_dir(self, key: str) -> Path:
-        """Returns the folder to which a path under ``key`` is relative."""
-        if self.file is not None and self.origins.get((key,)) == "file":
-            return Path(os.path.abspath(self.file.file)).parent
-        return Path.cwd()
+    def base_dir(self, key: str) -> str:
+        """Returns the folder to which a path under ``key`` is relative, a path or an address."""
+        if self.file is None or self.origins.get((key,)) != "file":
+            return os.getcwd()
+        if is_remote(self.file.file):
+            return self.file.file.rpartition("/")[0]
+        return os.path.dirname(os.path.abspath(self.file.file))
 
 
 def gather(path: str | None, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Layers:

@@ -25,6 +25,8 @@ from pipeline.config.problems import problems_of
 from pipeline.config.starter import starter_dir
 from transforms.fetch.addresses import is_loopback_host
 from transforms.records import FeedSource
+from transforms.remote.bucket import is_remote
+from transforms.remote.files import is_file
 from transforms.urls import host_of
 from transforms.yaml_file import Mark, Problem, ProblemsError
 
@@ -172,11 +174,6 @@ def config_sha256(config: Config) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
 
-def is_remote(path: str) -> bool:
-    """Tells whether a path is an address on some storage (``gs://bucket/x``)."""
-    return "://" in path
-
-
 def is_loopback(url: str) -> bool:
     """Tells whether an address names this machine itself."""
     return is_loopback_host(host_of(url))
@@ -186,10 +183,11 @@ def _with_absolute_paths(config: Config, layers: Layers) -> Config:
     def absolute(key: str, path: str) -> str:
         if is_remote(path):
             return path
-        base = str(layers.base_dir(key))
+        base = layers.base_dir(key)
         if key in INPUT_KEYS and glob.has_magic(path):
             base = glob.escape(base)  # a bracket in the folder's name is no part of the pattern
-        return os.path.normpath(os.path.join(base, os.path.expanduser(path)))
+        scheme, mark, folder = base.rpartition("://")
+        return scheme + mark + os.path.normpath(os.path.join(folder, os.path.expanduser(path)))
 
     topics = tuple(absolute("topics", path) for path in config.topics) or (str(starter_dir() / "topics.yaml"),)
     changes: dict[str, Any] = {
@@ -207,7 +205,7 @@ def _with_absolute_paths(config: Config, layers: Layers) -> Config:
 
 
 def _load_topics(loaded: Loaded) -> tuple[Taxonomy | None, list[Problem]]:
-    missing = [path for path in loaded.config.topics if not Path(path).is_file()]
+    missing = [path for path in loaded.config.topics if not is_file(path)]
     if missing:
         return None, [_wrong(loaded, "topics", f"no such file: {path}") for path in missing]
     # Kept out of the start-up of commands that have no use for topics.

@@ -51,6 +51,7 @@ def run_stories(root: str, days: int = DAYS, now: datetime | None = None, beam_f
         DatasetError: If the dataset cannot be read or written.
     """
     run = new_run(now)
+    storage_of(root).begin(run.run_id)
     since = first_day(run.started_at, days)
     facts = {"versions": versions(), "inputs": {"days": days}}
     flags = list(beam_flags) or [f"--runner={DIRECT_RUNNER}"]

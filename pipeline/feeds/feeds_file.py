@@ -48,6 +48,8 @@ def find_target(file: str | None, loaded: Loaded) -> Target:
     if file is not None:
         if not file.lower().endswith(_ENDINGS):
             raise ConfigError(f"--file {file}: must be a YAML file, ending in .yaml or .yml")
+        if "://" in file:
+            raise ConfigError(f"--file {file}: feeds are added to local files alone")
         listed, problems = read_feeds_file(file, Mark(file, 0, 0), os.environ) if os.path.exists(file) else ([], [])
         return _target(file, listed, problems)
     files = list(_yaml_files(loaded.config.feeds))

@@ -6,7 +6,6 @@ is still there. What is refused once more gives the same row of rejects as befor
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from transforms.maintain.contents import Contents
 from transforms.maintain.tables import read_table
 from transforms.records import Entry
 from transforms.rejects import REASONS, STAGES
+from transforms.remote.files import is_file
 from transforms.urls import host_of, to_fetchable, url_key
 
 _COLUMNS = ("reject_id", "stage", "reason", "retryable", "source_id", "feed_url", "url", "input_uri", "body_sha256")
@@ -128,11 +128,18 @@ def _chosen_rows(contents: Contents, choice: Choice) -> Iterator[dict[str, Any]]
 def _obstacle(row: dict[str, Any], known: KnownState) -> str | None:
     """Returns why a refusal cannot go in again."""
     if row["input_uri"]:
-        return None if os.path.isfile(path_of(row["input_uri"])) else "its file is gone"
+        return None if _is_there(path_of(row["input_uri"])) else "its file is gone"
     url = to_fetchable(row["url"]) if row["url"] else None
     if url is None:
         return "it has no address"
     return "its article is here by now" if known.is_committed(url_key(url), None) else None
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return is_file(path)
+    except OSError:
+        return False
 
 
 def _entry_of(row: dict[str, Any]) -> Entry:

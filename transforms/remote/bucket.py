@@ -98,7 +98,8 @@ def is_remote(path: str) -> bool:
 
 def has_store(address: str) -> bool:
     """Tells whether there is a store for the scheme of an address."""
-    return address.partition("://")[0] in _STORES
+    scheme, mark, _ = address.partition("://")
+    return bool(mark) and scheme in _STORES
 
 
 _BUCKETS: dict[str, Bucket] = {}

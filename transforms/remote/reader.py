@@ -108,6 +108,9 @@ def file_system(scheme: str) -> Any:
                 raise FileNotFoundError(2, "no such file", path)
             return info_of(stat, bucket.address)
 
+        def modified(self, path: str) -> Any:
+            return self.info(path)["mtime"]
+
         def _open(self, path: str, mode: str = "rb", **_: Any) -> Any:
             if mode != "rb":
                 raise PermissionError(13, "is only read from here", path)

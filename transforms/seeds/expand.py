@@ -14,6 +14,9 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from transforms.remote.bucket import has_store
+from transforms.remote.files import match
+
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _MAGIC = re.compile(r"[*?\[]")
 _FILE_SCHEME = "file://"
@@ -157,11 +160,15 @@ def _entries(folder: str, problems: list[str]) -> list[os.DirEntry[str]]:
 
 
 def _remote(pattern: str, problems: list[str]) -> list[str]:
-    from transforms.seeds.stage import match_remote  # Beam only for those who name a bucket
-
     try:
+        if has_store(pattern):
+            return match(pattern)
+        from transforms.seeds.stage import match_remote  # Beam only for those who name a store that it alone knows
+
         return match_remote(pattern)
     except Exception as error:  # each file system of Beam raises its own; all mean that it cannot be listed
         words = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+        if isinstance(error, OSError) and error.strerror:
+            words = error.strerror
         problems.append(f"{pattern} cannot be listed: {words}")
         return []

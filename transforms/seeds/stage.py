@@ -14,6 +14,8 @@ from apache_beam.transforms.window import GlobalWindows
 
 from transforms import meter
 from transforms.records import Document, Entry, Reject, RunContext, Tally
+from transforms.remote.bucket import has_store
+from transforms.remote.files import read_file
 from transforms.seeds.common import Place, reject
 from transforms.seeds.expand import local_path
 from transforms.seeds.formats import read_seed_file
@@ -127,6 +129,8 @@ def read_whole(path: str) -> bytes:
     Raises:
         OSError: If it cannot be read; file systems of Beam raise errors of their own besides.
     """
+    if has_store(path):
+        return read_file(path, FILE_BYTES_LIMIT + 1)
     with FileSystems.open(local_path(path), compression_type=CompressionTypes.UNCOMPRESSED) as file:
         parts, size = [], 0
         while size <= FILE_BYTES_LIMIT and (part := file.read(min(16 << 20, FILE_BYTES_LIMIT + 1 - size))):
