@@ -195,7 +195,8 @@ def measure(bench: Bench, name: str) -> Row:
     """Returns the line of one runner; ``direct`` comes first, the others are compared with it."""
     with _runner(name, bench.folder) as (flags, others):
         root, cpu_s, wall_s = bench.batch(name, flags, others)
-        print(f"  {name}: {cpu_s:.0f} CPU-s; listened on: {' '.join(listeners()[:12])}", file=sys.stderr, flush=True)
+        wide = " ".join(address for address in listeners() if address.startswith("*")) or "nothing but loopback"
+        print(f"  {name}: {cpu_s:.0f} CPU-s; listened on: {wide}", file=sys.stderr, flush=True)
         if name == "direct":
             bench.once()
             stream = "n/a; watch: " + _verdict(bench.watch(), bench.folder / "once")

@@ -37,13 +37,19 @@ class Newsroom:
             been read to its end; what only it showed does not count as shown.
     """
 
-    def __init__(self, feeds: int = 1, rate_per_s: float = 2.0, articles: int = 100) -> None:
+    INTERVAL = "3s"  # least time between two polls of a feed
+
+    def __init__(self, feeds: int = 1, rate_per_s: float = 2.0, articles: int = 100, one_server: bool = False) -> None:
+        """Takes how much is published; ``one_server`` listens on all addresses: only where there is but loopback."""
         self._rate_per_s = rate_per_s
         self._articles = articles
         self.kills: list[float] = []
         self._polls: list[tuple[float, dict[int, int]]] = []
         self._lock = threading.Lock()
-        self._servers = [NewsServer({"*": self._answer}, host=f"127.0.1.{n + 1}") for n in range(feeds)]
+        hosts = [f"127.0.1.{n + 1}" for n in range(feeds)]
+        self._servers = [NewsServer({"*": self._answer}, host) for host in (["0.0.0.0"] if one_server else hosts)]
+        self._hosts = [f"{host}:{self._servers[n % len(self._servers)].port}" for n, host in enumerate(hosts)]
+        self._places = {host: n for n, host in enumerate(self._hosts)}
         self._epoch_s = float("inf")  # publishing begins with the first poll, however long a runner takes to start
 
     def __enter__(self) -> Newsroom:
@@ -60,7 +66,7 @@ class Newsroom:
     @property
     def feed_urls(self) -> list[str]:
         """The addresses of the feeds."""
-        return [server.url("/feed.xml") for server in self._servers]
+        return [f"http://{host}/feed.xml" for host in self._hosts]
 
     @property
     def published(self) -> int:
@@ -89,7 +95,7 @@ class Newsroom:
 
     def url_of(self, article: int) -> str:
         """The address of an article."""
-        return self._servers[article % len(self._servers)].url(f"/story/{article}")
+        return f"http://{self._hosts[article % len(self._hosts)]}/story/{article}"
 
     def version_of(self, article: int) -> int:
         """2 once an article is edited."""
@@ -108,8 +114,7 @@ class Newsroom:
     def _feed(self, host: str) -> str:
         with self._lock:
             self._epoch_s = min(self._epoch_s, time.time())
-        place = next(n for n, server in enumerate(self._servers) if server.origin.endswith(host))
-        articles = [n for n in range(self.published) if n % len(self._servers) == place]
+        articles = range(self._places[host], self.published, len(self._hosts))
         items = []
         versions: dict[int, int] = {}
         # An edited article comes to the top again, as in feeds that are sorted by change.
@@ -216,7 +221,7 @@ _PROGRAM = (sys.executable, "-m", "pipeline")
 
 def _inputs(room: Newsroom, root: Path, folder: Path) -> list[object]:
     """The feeds are in a file, where their interval can be set."""
-    feeds = [{"url": url, "id": f"feed{n}", "interval": "3s"} for n, url in enumerate(room.feed_urls)]
+    feeds = [{"url": url, "id": f"feed{n}", "interval": room.INTERVAL} for n, url in enumerate(room.feed_urls)]
     file = folder / "feeds.yaml"
     file.write_text(json.dumps({"version": 1, "feeds": feeds}))
     return ["--feeds", file, "-d", root, "--allow-loopback", "--host-gap", "0"]

@@ -187,9 +187,11 @@ class FlinkCluster:
                     killed.append(one)
         return killed
 
-    def ask(self, path: str, method: str = "GET") -> Any:
+    def ask(self, path: str, method: str = "GET", body: object = None) -> Any:
         """Asks Flink's REST interface."""
-        request = urllib.request.Request(f"http://127.0.0.1:{self.rest_port}{path}", method=method)
+        data = None if body is None else json.dumps(body).encode()
+        address = f"http://127.0.0.1:{self.rest_port}{path}"
+        request = urllib.request.Request(address, data, {"Content-Type": "application/json"}, method=method)
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 return json.loads(answer.read() or b"{}")
@@ -200,6 +202,20 @@ class FlinkCluster:
         """Returns the ids of the jobs that are not over."""
         over = ("FINISHED", "CANCELED", "FAILED")
         return [job["id"] for job in self.ask("/jobs").get("jobs", []) if job["status"] not in over]
+
+    def stop_with_savepoint(self, job: str) -> str:
+        """Stops a job with a savepoint, and returns where that lies."""
+        body = {"targetDirectory": (self.folder / "savepoints").as_uri(), "drain": False}
+        trigger = self.ask(f"/jobs/{job}/stop", "POST", body)["request-id"]
+
+        def location() -> str:
+            done = self.ask(f"/jobs/{job}/savepoint-triggers/{trigger}").get("operation", {})
+            assert "failure-cause" not in done, done
+            return str(done.get("location", ""))
+
+        place: str = wait_for("the savepoint", location, timeout_s=90, pause_s=0.5)
+        wait_for("the end of the job", lambda: job not in self.running_jobs(), timeout_s=60)
+        return place
 
     def cancel_all(self) -> None:
         """Cancels all jobs and waits for their end."""

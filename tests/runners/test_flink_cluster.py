@@ -93,6 +93,34 @@ def test_a_stream_outlives_kills_and_loses_nothing(
     assert_adds_up(root)
 
 
+def test_a_stream_stopped_with_a_savepoint_goes_on_from_it(
+    cluster: FlinkCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "out"
+    with Newsroom(feeds=3, rate_per_s=1.0, articles=90) as room:
+        words = stream_words(room, root, tmp_path, *_flags(cluster, "PROCESS"), "--checkpointing_interval=3000")
+        newsbeam(*words[3:], "--detach", timeout_s=180)
+        try:
+            wait_for("commits", lambda: _commits(root) >= 4, timeout_s=150)
+            (job,) = cluster.running_jobs()
+            savepoint = cluster.stop_with_savepoint(job)
+            before = _commits(root)
+            newsbeam(*words[3:], "--detach", f"--savepoint_path={savepoint}", timeout_s=180)
+            wait_for("all that was shown", lambda: is_complete(room, root), timeout_s=300, pause_s=2)
+            (job,) = cluster.running_jobs()
+            restored = cluster.checkpoints(job)["restored"]
+        finally:
+            cluster.cancel_all()
+            cluster.kill_workers()
+        counted = count(room, root)
+    with capsys.disabled():
+        print(f"\nsavepoint after {before} commits, {restored} restores: {counted}\n  {items_of_all(root)}")
+    assert counted.is_right, (counted.lost, counted.stale)
+    assert restored >= 1
+    assert_sound(root)
+    assert_adds_up(root)
+
+
 def _kill(cluster: FlinkCluster, room: Newsroom, root: Path, kill: int) -> None:
     """Kills the TaskManager in mid-stream: its workers live on, die with it, or stop and go on when others work."""
     before = _commits(root)
