@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zlib
@@ -14,6 +15,8 @@ from typing import Any
 import brotli
 import pytest
 
+from tests.program import page, rss
+from tests.rows import read_rows
 from tests.servers import Answer, NewsServer
 from transforms.fetch.coding import zstd
 
@@ -148,3 +151,31 @@ def test_bombs_on_many_hosts_at_once_cost_little_more(bombs: dict[str, Any]) -> 
         result = run_child(ENGINE, *[server.origin for server in servers])
     assert result["outcomes"] == ["too_big"] * 4 * len(servers)
     assert result["grown_mb"] < 50
+
+
+def peak_of_run_mb(feed: str, dataset: Path) -> float:
+    """Runs newsbeam over a feed and returns the peak memory of its largest process."""
+    words = ("--feeds", feed, "-d", str(dataset), "--allow-loopback", "--host-gap", "0", "--max-age", "0")
+    child = subprocess.Popen([sys.executable, "-m", "pipeline", "run", "-q", *words], cwd=ROOT)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0
+    return usage.ru_maxrss / 1024
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has another unit elsewhere")
+def test_a_run_over_bombs_takes_little_more_memory_than_one_over_stories(bombs: dict[str, Any], tmp_path: Path) -> None:
+    paths = [path for path in bombs if path != "/small"]
+    stories = {f"/story/{number}": page(number) for number in range(len(paths) + 1)}
+    with ExitStack() as stack:
+        servers = [stack.enter_context(NewsServer(bombs | stories, host=f"127.0.0.{n}")) for n in range(2, 6)]
+        links = [server.url(f"/story/{n}") for n, server in enumerate(servers)]
+        servers[0].routes["/good.xml"] = rss([server.url(path) for path in stories for server in servers])
+        servers[0].routes["/bad.xml"] = rss([*links, *[server.url(path) for path in paths for server in servers]])
+        plain_mb = peak_of_run_mb(servers[0].url("/good.xml"), tmp_path / "good")
+        peak_mb = peak_of_run_mb(servers[0].url("/bad.xml"), tmp_path / "bad")
+    reasons = [row["reason"] for row in read_rows(tmp_path / "bad", "rejects")]
+    assert reasons == ["too_big"] * len(paths) * len(servers)
+    print(plain_mb, peak_mb)
+    assert peak_mb < plain_mb + 50
