@@ -144,6 +144,8 @@ class GcsBucket:
             raise StoreSetupError(message, address) from error
         except (errors.GoogleAPIError, self._auth_errors.GoogleAuthError, self._transport_errors, OSError) as error:
             server = os.environ.get(EMULATOR_VARIABLE) or "Google Cloud Storage"
+            if any(sign in str(error) for sign in ("NewConnectionError", "NameResolutionError")):
+                raise StoreError(f"{server} cannot be reached", address) from error
             raise StoreError(f"{server} does not answer as it should ({_first_line(error)})", address) from error
 
 
@@ -170,5 +172,6 @@ def _stat(blob: Any) -> ObjectStat:
 
 def _first_line(error: BaseException) -> str:
     cause = getattr(error, "cause", None) or error
-    lines = str(getattr(cause, "message", None) or cause).strip().splitlines()
+    words = getattr(cause, "message", None) or (cause.args[0] if cause.args else cause)
+    lines = str(words).strip().splitlines()
     return lines[0][:200] if lines else type(cause).__name__

@@ -167,7 +167,8 @@ def _remote(pattern: str, problems: list[str]) -> list[str]:
 
         return match_remote(pattern)
     except Exception as error:  # each file system of Beam raises its own; all mean that it cannot be listed
-        words = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+        scheme = pattern.partition("://")[0]
+        words = f"{scheme}:// is read through Beam, whose packages for it are not installed or not set up"
         if isinstance(error, OSError) and error.strerror:
             words = error.strerror
         problems.append(f"{pattern} cannot be listed: {words}")

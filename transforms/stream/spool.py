@@ -11,10 +11,8 @@ One file a poll, written whole or not at all; any number of workers read and wri
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
-import os
 import threading
 import uuid
 from datetime import datetime
@@ -24,6 +22,7 @@ from transforms.dedupe.state import FeedState, KnownState
 from transforms.feeds.poll import PollResult
 from transforms.fetch.due import TIME_LIMIT, entry_from_json, entry_to_json
 from transforms.records import Entry, Fetch, Reject, Tally
+from transforms.write.storage import DatasetError, storage_of
 
 SPOOL = "_spool"
 KEPT_FOR = TIME_LIMIT
@@ -48,8 +47,13 @@ class Spool:
     """The spool of one dataset, as one process sees it; safe to share between threads."""
 
     def __init__(self, root: str) -> None:
-        """Takes the root of the dataset."""
-        self._folder = os.path.join(root, SPOOL)
+        """Takes the root of the dataset.
+
+        Raises:
+            StoreSetupError: If the store of an address cannot be used.
+        """
+        # Drafts stay out of the staging folder, which a committer empties at any time.
+        self._storage = storage_of(root, drafts=SPOOL)
         self._seen: dict[str, Spooled | None] = {}
         self._lock = threading.Lock()
 
@@ -61,49 +65,35 @@ class Spool:
             result: Of one poll.
 
         Raises:
-            OSError: If it cannot be written; then the poll has not happened.
+            DatasetError: If it cannot be written; then the poll has not happened.
         """
-        os.makedirs(self._folder, exist_ok=True)
         stamp = result.row.started_at.strftime("%Y%m%dT%H%M%S%f")
         name = f"{stamp}-{hashlib.sha256(host.encode()).hexdigest()[:8]}-{uuid.uuid4().hex[:8]}.json"
-        draft = os.path.join(self._folder, name + ".draft")
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(to_json(host, result))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, os.path.join(self._folder, name))
-        handle = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        self._storage.write(f"{SPOOL}/{name}", to_json(host, result).encode())
 
     def read(self) -> list[Spooled]:
         """Returns all polls in the spool, oldest first. A file that is damaged is put aside as ``.damaged``."""
         with self._lock:
-            try:
-                names = sorted(name for name in os.listdir(self._folder) if name.endswith(".json"))
-            except FileNotFoundError:
-                names = []
+            names = [name for name in self._storage.names(SPOOL) if name.endswith(".json")]
             self._seen = {name: self._seen.get(name) or self._load(name) for name in names}
             return [spooled for spooled in self._seen.values() if spooled is not None]
 
     def _load(self, name: str) -> Spooled | None:
-        path = os.path.join(self._folder, name)
+        path = f"{SPOOL}/{name}"
         try:
-            with open(path, encoding="utf-8") as file:
-                host, result = from_json(file.read())
-        except FileNotFoundError:  # another worker has settled it
-            return None
+            host, result = from_json(self._storage.read(path).decode())
+        except DatasetError as error:
+            if isinstance(error.__cause__, FileNotFoundError):  # another worker has settled it
+                return None
+            raise
         except ValueError:
-            os.replace(path, path + ".damaged")
+            self._storage.move(path, path + ".damaged")
             return None
         return Spooled(name, host, result)
 
     def remove(self, name: str) -> None:
         """Forgets a poll that is committed as a whole."""
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(os.path.join(self._folder, name))
+        self._storage.delete(f"{SPOOL}/{name}")
 
 
 def open_entries(spooled: Spooled, known: KnownState, now: datetime) -> list[Entry]:
