@@ -184,9 +184,10 @@ def count(room: Newsroom, root: Path) -> Count:
 
 
 def items_of_all(root: Path) -> dict[str, int]:
-    """Returns the items of all commits of a stream together; rows and the manifests' counts of them must agree."""
-    manifests = [json.loads(path.read_bytes())["items"] for path in (root / "_runs").glob("*.json")]
-    items = {name: sum(manifest[name] for manifest in manifests) for name in manifests[0]}
+    """Returns the items of all commits together; rows and the manifests' counts of them must agree."""
+    manifests = [json.loads(path.read_bytes()) for path in (root / "_runs").glob("*.json")]
+    counts = [manifest["items"] for manifest in manifests if manifest["kind"] == "run"]  # not those of maintenance
+    items = {name: sum(count[name] for count in counts) for name in counts[0]}
     rows = len(read_rows(root, "articles"))
     assert rows == items["new"] + items["revised"], (rows, items)
     return items

@@ -13,7 +13,7 @@ import pytest
 from pipeline.config.load import load_setup
 from pipeline.options import beam_arguments
 from pipeline.plan import Plan, make_plan
-from pipeline.runners.dataflow import build_job, has_extra
+from pipeline.runners.dataflow import _batch_pipeline, build_job, dry_flags, has_extra
 from pipeline.stream import StreamOptions
 from tests.program import ROOT, newsbeam, story
 from tests.runners.processes import is_loopback_only
@@ -57,6 +57,24 @@ def test_with_an_image_nothing_is_installed_on_workers(plan: Plan) -> None:
     facts = build_job(plan, flags)
     assert facts.images == (image,)
     assert "workflow.tar.gz" not in facts.staged
+
+
+def test_the_request_that_would_be_sent_is_bounded(plan: Plan, tmp_path: Path) -> None:
+    from apache_beam.runners.dataflow.internal.apiclient import DataflowApplicationClient
+
+    job = _batch_pipeline(plan, dry_flags(beam_arguments("dataflow", FLAGS))).run().job
+    (tmp_path / "staging").mkdir()
+    job.google_cloud_options.staging_location = str(tmp_path / "staging")
+    job.google_cloud_options.template_location = str(tmp_path / "template.json")
+    DataflowApplicationClient(job.options, job.root_staging_location).create_job(job)
+
+    request = json.loads((tmp_path / "template.json").read_text())
+    assert (request["type"], request["labels"]) == ("JOB_TYPE_BATCH", {"app": "newsbeam"})
+    (workers,) = [pool for pool in request["environment"]["workerPools"] if pool["kind"] == "harness"]
+    assert (workers["machineType"], workers["autoscalingSettings"]["maxNumWorkers"]) == ("e2-standard-2", 2)
+    assert "workflow.tar.gz" in {package["name"] for package in workers["packages"]}
+    # The configuration travels in the pickled graph; what anyone may read in the job's page holds no contact.
+    assert "desk@vale-post.example" not in json.dumps(request["environment"]["sdkPipelineOptions"])
 
 
 def test_the_plan_shows_the_job(tmp_path: Path) -> None:

@@ -76,3 +76,18 @@ def test_the_image_has_the_version_of_beam_that_is_pinned() -> None:
     assert image is not None
     assert pinned is not None
     assert image[1] == pinned[1]
+
+
+def test_all_that_the_image_copies_is_there_and_no_data_is_among_it() -> None:
+    text = (FOLDER / "Dockerfile").read_text()
+    copied = [word for words in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE) for word in words.split()]
+    assert len(copied) > 8
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert not {"seeds", "tests", ".", "out"} & set(copied)
+
+
+def test_the_image_has_both_of_beams_programs() -> None:
+    text = (FOLDER / "Dockerfile").read_text()
+    assert 'ENTRYPOINT ["/opt/apache/beam/boot"]' in text
+    assert "/opt/google/dataflow/python_template_launcher" in text
+    assert re.search(r"FLEX_TEMPLATE_PYTHON_PY_FILE=/newsbeam/main\.py", text)
