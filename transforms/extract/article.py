@@ -53,9 +53,7 @@ def _extract(document: Document, recorder: Recorder) -> Extraction | Reject:
 
 def _extract_text(document: Document, recorder: Recorder) -> Extraction | Reject:
     with recorder.step("text"):
-        text = clean_text(document.body.decode("utf-8", "replace"))
-        text = "\n".join(line for line in text.split("\n") if line)
-        placed = sort_text_lines(text)
+        placed = sort_text_lines(clean_text(document.body.decode("utf-8", "replace")))
     if not placed.text:
         return refuse(document, "no_text", "no text is left after cleaning")
     return assemble(document, placed, None, Body(placed.text, "text", 1.0), "seed", recorder)

@@ -81,7 +81,10 @@ def is_credit(line: str) -> bool:
 
 
 def sort_text_lines(text: str) -> Sorted:
-    """Sorts the lines of a clean text that is no page: credits and notices leave it, nothing is dropped."""
+    """Sorts the lines of a clean text that is no page: credits and notices leave it, nothing is dropped.
+
+    Empty lines stay: there a paragraph ends, while a single break may be one inside of a paragraph.
+    """
     return _sort(text.split("\n"), _place_of_text_line)
 
 
@@ -113,7 +116,7 @@ def sort_page_lines(text: str, titles: Iterable[str] = (), authors: Sequence[str
             return "credits"
         return _place_of_text_line(line, index, count)
 
-    return _sort(text.split("\n"), place)
+    return _sort([line for line in text.split("\n") if line.strip()], place)
 
 
 def _place_of_text_line(line: str, index: int, count: int) -> str:
@@ -125,9 +128,18 @@ def _place_of_text_line(line: str, index: int, count: int) -> str:
 
 def _sort(lines: list[str], place: Callable[[str, int, int], str]) -> Sorted:
     placed: dict[str, list[str]] = {"text": [], "credits": [], "notices": [], "dropped": []}
-    for index, line in enumerate(lines):
-        if line.strip():
-            placed[place(line, index, len(lines))].append(line)
+    count = sum(bool(line.strip()) for line in lines)
+    index, is_behind_empty = 0, False
+    for line in lines:
+        if not line.strip():
+            is_behind_empty = True
+            continue
+        kind = place(line, index, count)
+        index += 1
+        if kind == "text" and is_behind_empty:
+            placed["text"] += [""] if placed["text"] else []
+            is_behind_empty = False
+        placed[kind].append(line)
     text = "\n".join(placed["text"])
     credit_lines = tuple(dict.fromkeys(placed["credits"]))
     notices = tuple(dict.fromkeys(placed["notices"]))

@@ -2,8 +2,8 @@
 
 ``fold`` changes letters one by one and never the length, so that a place in the fold is a place in the
 text: lower case, no accents, one kind of quote, hyphen, blank and line break. ``SearchText`` then closes
-up what must not part a phrase (runs of blanks, single line breaks, invisible characters) and remembers
-where, so that each hit can be given in the characters of the stored text.
+up what must not part a phrase (runs of blanks, single line breaks, invisible characters), writes ligatures out
+and remembers where, so that each hit can be given in the characters of the stored text.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ _LETTERS = {
     "ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ı": "i", "ŧ": "t", "ƒ": "f", "ς": "σ", "ё": "е",
     "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ک": "ك", "ی": "ي",
 }  # fmt: skip
+# One sign for several letters; terms and texts are compared with the letters written out.
+_LIGATURES = {
+    "œ": "oe", "æ": "ae", "\u0133": "ij", "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi",
+    "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
+}  # fmt: skip
 _ACCENTED_BLOCKS = ((0x00C0, 0x024F), (0x0386, 0x03CE), (0x1E00, 0x1FFF))
 _FULL_WIDTH = (0xFF01, 0xFF5E)
 _FULL_WIDTH_SHIFT = 0xFEE0
@@ -50,7 +55,7 @@ def _base_letter(character: str) -> str:
 
 def _make_folds() -> dict[str, str]:
     """Returns what each foldable character (in lower case) becomes."""
-    folds = {"…": "."} | _LETTERS
+    folds = {"…": ".", "_": BLANK} | _LETTERS
     groups = (
         (_HYPHENS, HYPHEN), (_DASHES, DASH), (_BLANKS, BLANK), (_BREAKS, BREAK), (_WALLS, WALL), (_QUOTES, QUOTE),
         (_INVISIBLE, IGNORED),
@@ -75,7 +80,12 @@ _ASCII_FOLDS = tuple((character, folded) for character, folded in _FOLDS.items()
 _COMMON_FOLDS = tuple((character, _FOLDS[character]) for character in "’“”‘–—…\u00a0")
 _FOLDABLE = re.compile("[" + "".join(map(re.escape, (c for c in _FOLDS if not c.isascii()))) + "]")
 _RUN_LIMIT = 200  # a longer run of blanks is layout, such as the columns of a table
-_TO_CLOSE_UP = re.compile("[ \n\x00]{2,}|\x00")
+_UNSPACED = "[\u0e00-\u0eff\u3005-\u3007\u3041-\u309f\u30a1-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+_TO_CLOSE_UP = re.compile(
+    # Runs of blanks, a line that breaks behind a hyphen, a break where words are not parted by blanks, ligatures.
+    f"[ \n\x00]{{2,}}|\x00|-\n(?![ \n])|(?<={_UNSPACED})\n(?={_UNSPACED})|[{''.join(_LIGATURES)}]"
+)
+_UNSPACED_BREAK = re.compile(f"{_UNSPACED}\n{_UNSPACED}")
 
 
 def fold(text: str) -> str:
@@ -99,13 +109,37 @@ def fold(text: str) -> str:
     return text
 
 
+def _needs_closing(folded: str, has_breaks: bool) -> bool:
+    if "  " in folded or IGNORED in folded:
+        return True
+    if has_breaks and (" \n" in folded or "\n " in folded or "-\n" in folded):
+        return True
+    if folded.isascii():
+        return False
+    return any(ligature in folded for ligature in _LIGATURES) or (
+        has_breaks and _UNSPACED_BREAK.search(folded) is not None
+    )
+
+
+def _closed_up(run: str) -> str:
+    """Returns what stands for a run of blanks and breaks, for a hyphen at a line's end, or for a ligature."""
+    if run in _LIGATURES:
+        return _LIGATURES[run]
+    if run[0] == HYPHEN:
+        return HYPHEN
+    if run.count(BREAK) > 1 or len(run) > _RUN_LIMIT:
+        return WALL
+    return "" if run == BREAK else BLANK if run.strip(IGNORED) else ""
+
+
 class SearchText:
     """A text made ready for the search.
 
     Attributes:
         original: The text as stored; all offsets that leave this class refer to it.
-        text: What the automaton reads: folded, hyphens as blanks, runs of blanks and single line breaks
-            closed up to one blank, empty lines as a wall that no phrase crosses.
+        text: What the automaton reads: folded, ligatures written out, hyphens as blanks, runs of blanks and
+            single line breaks closed up to one blank (to nothing behind a hyphen and where words are not parted by
+            blanks), empty lines as a wall that no phrase crosses.
     """
 
     def __init__(self, original: str) -> None:
@@ -116,7 +150,7 @@ class SearchText:
         if BREAK in folded:
             folded = folded.replace(BREAK + BREAK, WALL + WALL)
         has_breaks = BREAK in folded
-        if "  " in folded or IGNORED in folded or (has_breaks and (" \n" in folded or "\n " in folded)):
+        if _needs_closing(folded, has_breaks):
             folded = self._close_up(folded)
         if has_breaks:
             folded = folded.replace(BREAK, BLANK)
@@ -126,11 +160,14 @@ class SearchText:
         pieces: list[str] = []
         position = length = 0
         for found in _TO_CLOSE_UP.finditer(folded):
-            run = found.group()
-            is_wall = run.count(BREAK) > 1 or len(run) > _RUN_LIMIT
-            kept = WALL if is_wall else BLANK if run.strip(IGNORED) else ""
+            kept = _closed_up(found.group())
             pieces += (folded[position : found.start()], kept)
-            length += found.start() - position + len(kept)
+            length += found.start() - position
+            for _ in kept[1:]:  # the second letter of a ligature lies where the first does
+                length += 1
+                self._starts.append(length)
+                self._shifts.append(found.start() - length)
+            length += bool(kept)
             position = found.end()
             self._starts.append(length)
             self._shifts.append(position - length)
@@ -154,6 +191,8 @@ class SearchText:
 def search_form(phrase: str) -> str:
     """Returns a phrase as it is looked for: folded, hyphens kept, blanks closed up, nothing invisible."""
     folded = fold(unicodedata.normalize("NFC", phrase)).replace(IGNORED, "").replace(BREAK, BLANK)
+    for ligature, letters in _LIGATURES.items():
+        folded = folded.replace(ligature, letters)
     return BLANK.join(filter(None, folded.split(BLANK)))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from transforms.yaml_file import Mark, Problem
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Part of the canonical form: raised when the same file would tag otherwise than before."""
 
 LEVELS = ("mention", "relevant", "primary")

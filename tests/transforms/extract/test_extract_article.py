@@ -123,7 +123,7 @@ def test_a_text_seed_keeps_its_lines_marks_teasers_and_moves_credits():
     teaser = "OXMERE FISHERMEN SAIL INTO THE FORBIDDEN ZONE AT NIGHT"
     lines = [*PARAGRAPHS[:2], teaser, *PARAGRAPHS[2:], "Brackwater Post's Ada Quennell contributed to this report."]
     found = extracted(text_document("\r\n\r\n".join(lines)))
-    assert found.text.split("\n") == lines[:-1]
+    assert found.text.split("\n\n") == lines[:-1]
     assert [found.text[b.start : b.end] for b in found.boilerplate] == [teaser]
     assert found.credits == (lines[-1],)
     assert (found.title, found.published_at, found.language, found.text_source) == (None, None, "en", "seed")
