@@ -21,6 +21,7 @@ def client_settings(config: Config) -> ClientSettings:
         proxy=config.proxy,
         no_proxy=config.no_proxy,
         ca_bundle=config.ca_bundle,
+        loopback_only=not config.contact,
     )
 
 

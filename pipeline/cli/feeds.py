@@ -44,6 +44,7 @@ def _add_json(parser: Parser) -> None:
 def _add_manners(parser: Parser) -> None:
     parser.add_argument("--contact", metavar="ADDRESS", help="mail or web address for the User-Agent")
     parser.add_argument("--allow-loopback", action="store_true", default=None, help="ask loopback addresses too")
+    parser.add_argument("--host-gap", metavar="TIME", help="least time between two requests to a host (5s)")
 
 
 def _add_target(parser: Parser) -> None:

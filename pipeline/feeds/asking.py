@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import NamedTuple
 
 from pipeline.config.feeds import ListedFeed
-from pipeline.config.load import Loaded, is_loopback, missing_contact
+from pipeline.config.load import Loaded, missing_contact
 from pipeline.config.model import Config, FeedItem
 from pipeline.config.values import without_secrets
 from pipeline.errors import ConfigError
 from pipeline.settings import client_settings
-from transforms.feeds.ask import Asker, not_asked
+from transforms.feeds.ask import Asker
 from transforms.feeds.opml import feed_address
-from transforms.fetch.addresses import Target, is_loopback_host
-from transforms.fetch.client import Exchange, HttpClient
+from transforms.fetch.client import HttpClient
 from transforms.fetch.gate import HostGate
 from transforms.fetch.robots import RobotsCache
 from transforms.records import RunContext
@@ -37,26 +36,7 @@ def open_desk(config: Config) -> Desk:
     """Returns a client with a gate and robots rules of its own, made as the configuration says."""
     run = RunContext("feeds", datetime.now(timezone.utc), time.time())
     settings, gate = client_settings(config), HostGate(config.host_gap_s)
-    kind = Asker if config.contact else _LoopbackAsker
-    return Desk(kind(HttpClient(settings, run.now, gate), gate, RobotsCache(), settings), run)
-
-
-class _LoopbackAsker(Asker):
-    """Stays on loopback, whatever redirects and indexes lead to: nobody has said who asks."""
-
-    def get(
-        self, url: str, headers: Mapping[str, str], may_follow: Callable[[Target], str | None] | None = None
-    ) -> Exchange:
-        """See ``Asker.get``."""
-
-        def refusal_of(target: Target) -> str | None:
-            if not is_loopback_host(target.host):
-                return "blocked_address"
-            return may_follow(target) if may_follow else None
-
-        if not is_loopback(url):
-            return not_asked(url, "blocked_address", datetime.now(timezone.utc))
-        return super().get(url, headers, refusal_of)
+    return Desk(Asker(HttpClient(settings, run.now, gate), gate, RobotsCache(), settings), run)
 
 
 def contact_problems(loaded: Loaded, urls: Iterable[str]) -> list[Problem]:

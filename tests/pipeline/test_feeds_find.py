@@ -154,7 +154,15 @@ def test_without_a_contact_no_redirect_leads_off_this_machine(server, capsys):
     server.routes["/out"] = Answer(302, headers={"Location": "https://ferry.example/"})
     with watched_connections() as tried:
         shown = said(capsys, "discover", server.url("/out"), "--allow-loopback", code=1)
-    assert "could not be had: blocked_address (redirect to https://ferry.example/)" in shown.err
+    assert "could not be had: deferred (redirect to https://ferry.example/: no contact is set; without one" in shown.err
+    assert {address[0] for address in tried} == {"127.0.0.1"}
+
+
+def test_without_a_contact_no_robots_txt_leads_off_this_machine(server, capsys):
+    server.routes["/robots.txt"] = Answer(302, headers={"Location": "https://ferry.example/robots.txt"})
+    with watched_connections() as tried:
+        shown = said(capsys, "discover", server.url("/out"), "--allow-loopback", code=1)
+    assert "could not be had: deferred (robots.txt could not be read)" in shown.err
     assert {address[0] for address in tried} == {"127.0.0.1"}
 
 

@@ -40,6 +40,7 @@ class ClientSettings(NamedTuple):
     Attributes:
         user_agent: With a contact, so that an annoyed webmaster can write instead of blocking.
         allow_loopback: For tests and local mirrors only: opens 127.0.0.0/8 and ::1.
+        loopback_only: Nothing else is asked, wherever redirects lead (``deferred``): nobody has said who asks.
         connect_timeout_s: For resolving, and for connecting to all addresses of a name together.
         read_timeout_s: Longest silence.
         total_timeout_s: For all tries and redirects of one ``get``; the wait for a host's turn is not counted.
@@ -63,6 +64,7 @@ class ClientSettings(NamedTuple):
     no_proxy: tuple[str, ...] = ()
     retries: int = 1
     retry_pause_s: float = 1.0
+    loopback_only: bool = False
 
 
 class Exchange(NamedTuple):
@@ -166,7 +168,7 @@ class HttpClient:
             keep_first_bytes is not None,
             unpack_gzip,
         )
-        target = addresses.check_url(url, self._settings.allow_loopback)
+        target = self._judge(url)
         seconds_left = self._settings.total_timeout_s
         hops: list[tuple[int, str]] = []
         seen: set[str] = set()
@@ -209,6 +211,12 @@ class HttpClient:
         own = {"User-Agent": self._settings.user_agent, "Accept": "*/*", "Accept-Encoding": coding.ACCEPT_ENCODING}
         return own | {name.title(): value for name, value in (headers or {}).items()} | {"Connection": "close"}
 
+    def _judge(self, url: str) -> Target | Refused:
+        target = addresses.check_url(url, self._settings.allow_loopback)
+        if self._settings.loopback_only and isinstance(target, Target) and not addresses.is_loopback_host(target.host):
+            return Refused("deferred", "no contact is set; without one only this machine is asked")
+        return target
+
     def _next_target(
         self,
         place: str,
@@ -219,7 +227,7 @@ class HttpClient:
         """Judges a redirect, cheapest question first."""
         if len(hops) > self._settings.max_redirects:
             return Refused("too_many_redirects", f"more than {self._settings.max_redirects} redirects")
-        target = addresses.check_url(place, self._settings.allow_loopback)
+        target = self._judge(place)
         if isinstance(target, Refused):
             return target._replace(detail=f"redirect to {hops[-1][1]}: {target.detail}")
         if target.url in seen:

@@ -6,7 +6,9 @@ it), deferred, rejected, or a duplicate of another one. No Beam and no threads h
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,6 +39,7 @@ FINAL_OUTCOMES = frozenset(
 _HOST_FAILURES = frozenset(("timeout", "connect_error", "dns_error", "tls_error"))
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 _PAYLOAD_BYTES = 512
+_LOG = logging.getLogger("newsbeam.fetch")
 
 
 class FetchSettings(NamedTuple):
@@ -124,6 +127,10 @@ class HostWalk:
         kept, others = fold_duplicates(entries)
         for entry in others:
             yield Step("duplicate", None, (Alias(entry.url_key, entry.entry_version, "", "duplicate"),))
+        if self._tools.settings.client.loopback_only and self._host and not addresses.is_loopback_host(self._host):
+            _say_no_contact()
+            yield from map(self._leave_to_contact, kept)
+            return
         for position, entry in enumerate(kept):
             why = self._why_not_now()
             if why:
@@ -171,6 +178,12 @@ class HostWalk:
         pause = min(max(now - entry.first_failed_at, due.RETRY_BASE), HOST_DOWN_PAUSE_LIMIT)
         exchange = _no_exchange(entry, "host_down", "the host failed several times in this run", now)
         return self._for_now(entry, exchange, now + pause)
+
+    def _leave_to_contact(self, entry: Entry) -> Step:
+        """Nobody has said who asks: the page waits for the run that does, however long that takes."""
+        now = self._tools.now()
+        exchange = _no_exchange(entry, "deferred", "no contact is set", now)
+        return self._for_now(entry, exchange, now + due.RETRY_BASE)
 
     def _visit(self, entry: Entry) -> Step:
         tools = self._tools
@@ -342,6 +355,12 @@ class HostWalk:
         rows = tuple(self._robots_rows)
         self._robots_rows.clear()
         return step._replace(side=rows + step.side)
+
+
+@functools.cache
+def _say_no_contact() -> None:
+    """Says once, not for each host, why pages are left."""
+    _LOG.warning("pages on other hosts than this machine are not asked for: contact is not set")
 
 
 def _no_exchange(entry: Entry, outcome: str, detail: str, now: datetime) -> Exchange:

@@ -26,7 +26,10 @@ ORIGIN_LIMIT = 20_000
 
 # The robot is not let in, but nobody has said no: worth another try later.
 _UNREACHABLE = frozenset(
-    ("rate_limited", "server_error", "timeout", "connect_error", "dns_error", "tls_error", "bad_coding", "not_modified")
+    (
+        *("rate_limited", "server_error", "timeout", "connect_error", "dns_error", "tls_error"),
+        *("bad_coding", "not_modified", "deferred"),
+    )
 )
 _AGENT = re.compile(r"user[- ]?agent\s*[:\s]\s*(.*)")
 _SITE_WIDE = ("sitemap", "site-map", "host")

@@ -8,11 +8,14 @@ from datetime import timedelta
 
 import pytest
 
-from tests.servers import Answer, NewsServer, names
+from tests.servers import Answer, NewsServer, names, watched_connections
 from tests.transforms.fetch.walking import NOW, PAGE, QUARTER, Walk, entry, page_row, redirect, reject_of
 from transforms import rejects
+from transforms.fetch.client import ClientSettings, HttpClient
 from transforms.fetch.due import entry_from_json
-from transforms.fetch.pages import FINAL_OUTCOMES, fold_duplicates
+from transforms.fetch.gate import HostGate
+from transforms.fetch.pages import FINAL_OUTCOMES, FetchSettings, HostWalk, Tools, fold_duplicates
+from transforms.fetch.robots import RobotsCache
 from transforms.records import Alias, Fetch, Reject
 
 
@@ -208,3 +211,26 @@ def test_of_equal_entries_the_one_kept_does_not_depend_on_their_order() -> None:
 def test_every_outcome_of_a_page_is_final_or_for_now_and_listed() -> None:
     assert set(rejects.FETCH_OUTCOMES) >= FINAL_OUTCOMES
     assert all(rejects.reason_of("fetch", outcome).retryable is False for outcome in FINAL_OUTCOMES)
+
+
+def test_without_a_contact_other_peoples_pages_wait_and_the_feeds_text_stands_in() -> None:
+    settings = ClientSettings("newsbeam/1.0", allow_loopback=True, loopback_only=True)
+    client, gate = HttpClient(settings, lambda: NOW), HostGate(0.0)
+    tools = Tools(FetchSettings(settings), client, RobotsCache(), gate, lambda: NOW)
+    bare = entry("https://news.example/a", attempts=2, first_failed_at=NOW - timedelta(days=6))
+    told = entry("https://news.example/b", content_html="<p>The ferry sails.</p>")
+    with watched_connections() as tried:
+        left, passed = HostWalk("news.example", tools).steps([bare, told])
+    with NewsServer({"/a": redirect("https://news.example/a"), "/b": PAGE}) as server:
+        (out,) = HostWalk("127.0.0.1", tools).steps([entry(server.url("/a"))])
+        (here,) = HostWalk("127.0.0.1", tools).steps([entry(server.url("/b"))])
+    client.close()
+
+    assert tried == []
+    assert (left.outcome, page_row(left).outcome, page_row(left).attempts) == ("deferred", "deferred", 2)
+    assert page_row(left).next_due_at == NOW + QUARTER
+    assert entry_from_json(page_row(left).entry_json or "") == bare
+    assert passed.document is not None
+    assert (passed.outcome, passed.document.warnings) == ("passed", ("page_failed:deferred",))
+    assert (page_row(out).outcome, out.outcome) == ("deferred", "deferred")
+    assert here.outcome == "passed"

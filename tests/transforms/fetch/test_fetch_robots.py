@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers import Answer, NewsServer
+from tests.servers import Answer, NewsServer, names, watched_connections
 from transforms.fetch.addresses import Target, check_url
 from transforms.fetch.client import HttpClient
 from transforms.fetch.robots import RobotsCache, Verdict, fetch_row, parse
@@ -92,6 +92,31 @@ def test_redirected_rules_count_for_the_host_that_redirects(make_client: MakeCli
         moved = Answer(301, headers={"Location": other.url("/robots.txt")})
         with NewsServer({"/robots.txt": moved}) as server:
             assert not judge(make_client(), server, "/a").allowed
+
+
+@pytest.mark.parametrize(
+    ("place", "outcome"),
+    [
+        ("http://169.254.169.254/robots.txt", "blocked_address"),
+        ("http://[::ffff:169.254.169.254]/robots.txt", "blocked_address"),
+        ("https://rebound.example/robots.txt", "blocked_address"),  # the name leads inside
+        ("ftp://news.example/robots.txt", "bad_url"),
+        ("http://me:hunter2@news.example/robots.txt", "bad_url"),
+    ],
+)
+def test_redirected_rules_are_asked_no_further_than_pages(make_client: MakeClient, place: str, outcome: str) -> None:
+    with (
+        NewsServer({"/robots.txt": Answer(302, headers={"Location": place})}) as server,
+        names({"rebound.example": ["10.0.0.5"]}),
+        watched_connections() as tried,
+    ):
+        verdict = judge(make_client(), server, "/a")
+    assert [address[0] for address in tried] == ["127.0.0.1"]
+    assert verdict.exchange is not None
+    assert verdict.exchange.outcome == outcome
+    row = fetch_row(verdict.exchange, target_of(server.url("/a")))
+    assert (row.kind, row.outcome, row.redirects) == ("robots", outcome, 1)
+    assert "hunter2" not in repr((row, verdict.exchange.detail))
 
 
 def test_rules_are_kept_for_a_day_and_silence_for_ten_minutes(make_client: MakeClient) -> None:
