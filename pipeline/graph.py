@@ -20,6 +20,7 @@ from transforms.feeds.stage import PollFeeds, PollSettings
 from transforms.fetch.stage import FetchPages, FetchSettings
 from transforms.records import Document, FeedSource, RunContext
 from transforms.seeds.stage import ReadSeeds, ReadUrls
+from transforms.stream.follow import Reread
 from transforms.stream.stage import FollowFeeds
 from transforms.tag.stage import TagSettings, TagTopics
 from transforms.tag.taxonomy import Taxonomy
@@ -37,6 +38,7 @@ class Job(NamedTuple):
         keep: ``all`` or ``tagged``.
         feeds: Only for a stream: the feeds that its ticks follow.
         buckets: Only for a stream: shares that hosts are spread over.
+        reread: Only for a stream: gives the feeds anew when their list has changed.
     """
 
     run: RunContext
@@ -52,6 +54,7 @@ class Job(NamedTuple):
     limit_entries_only: bool = False
     feeds: tuple[FeedSource, ...] = ()
     buckets: int = 1
+    reread: Reread | None = None
 
 
 class Sources(NamedTuple):
@@ -108,7 +111,8 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     if sources.ticks is None:
         polled = sources.feeds | "Poll feeds" >> PollFeeds(job.poll, job.state, job.run)
     else:
-        polled = sources.ticks | "Follow feeds" >> FollowFeeds(job.poll, job.feeds, job.state, job.run, job.buckets)
+        follow = FollowFeeds(job.poll, job.feeds, job.state, job.run, job.buckets, job.reread)
+        polled = sources.ticks | "Follow feeds" >> follow
     listed = sources.url_paths | "Read address lists" >> ReadUrls(job.run)
     read = sources.seed_paths | "Read seeds" >> ReadSeeds(job.run)
     if sources.ticks is None:

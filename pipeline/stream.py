@@ -7,18 +7,25 @@ The launcher holds no lock: the committer takes it for each commit, so that othe
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import logging
 import re
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from pipeline.config.model import Config
 from pipeline.errors import ConfigError, ExitCode, RunError
 from pipeline.options import DIRECT_RUNNER
 from pipeline.plan import Plan
+from transforms.records import FeedSource
 
+_LOG = logging.getLogger("newsbeam.stream")
 # Both are needed for the last commit of a quiet hour to come out, and for a restart to go on at a checkpoint.
 _FLINK_FLAGS = ("--checkpointing_interval=10000", "--finish_bundle_before_checkpointing")
 
@@ -128,7 +135,7 @@ def make_pipeline(plan: Plan, options: StreamOptions) -> Any:
         run_facts(plan, plan.feeds, seeds, plan.url_paths),
     )
     buckets = int(_value_of(options.beam_flags, "--parallelism") or 1)
-    job = job._replace(limit=None, feeds=plan.feeds, buckets=buckets)
+    job = job._replace(limit=None, feeds=plan.feeds, buckets=buckets, reread=FeedFiles(plan.config))
     pipeline = beam.Pipeline(options=PipelineOptions(_flags(options), save_main_session=False))
     ticks = _ticks(options.runner, check_stream(plan, options))
     build(stream_sources(pipeline, ticks, list(seeds), list(plan.url_paths)), job)
@@ -162,6 +169,42 @@ def _last_of(flags: tuple[str, ...], name: str) -> list[str]:
 
 def _value_of(flags: tuple[str, ...], name: str) -> str:
     return "".join(_last_of(flags, name)).partition("=")[2]
+
+
+class FeedFiles:
+    """The files that list the feeds, told apart by their hash; travels to the workers with the job.
+
+    Args:
+        config: The configuration; its ``feeds`` are looked at where the workers run.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._sha256 = self._hash()
+
+    def __call__(self) -> list[FeedSource] | None:
+        """Returns the feeds if a file has changed; ``None`` if not, or if it is wrong, which the log then says."""
+        sha256 = self._hash()
+        if sha256 == self._sha256:
+            return None
+        self._sha256 = sha256
+        from pipeline.config.load import load_feeds
+        from transforms.yaml_file import ProblemsError
+
+        try:
+            feeds = load_feeds(self._config)
+        except (ProblemsError, ConfigError, OSError) as error:
+            _LOG.warning("the list of feeds has changed and cannot be used; the feeds stay as they were: %s", error)
+            return None
+        _LOG.warning("the list of feeds has changed: %d feeds from now on", len(feeds))
+        return feeds
+
+    def _hash(self) -> str:
+        parts = []
+        for path in (item for item in self._config.feeds if isinstance(item, str)):
+            with contextlib.suppress(OSError):  # an address, or a file that only the launcher sees
+                parts.append(f"{path}\n{hashlib.sha256(Path(path).read_bytes()).hexdigest()}")
+        return "\n".join(parts)
 
 
 class _StopError(BaseException):
@@ -198,6 +241,4 @@ def _cancel(result: Any) -> None:
         while time.monotonic() < deadline_s and not type(result).is_terminal_state(result.state):
             time.sleep(0.2)
     except Exception as error:
-        import logging
-
-        logging.getLogger("newsbeam.stream").debug("the runner did not take the cancellation: %s", error)
+        _LOG.debug("the runner did not take the cancellation: %s", error)

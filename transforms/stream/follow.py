@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from typing import NamedTuple
@@ -38,8 +38,10 @@ HOST_BUDGET_S = 20.0  # how long the pages of a host may take at a time
 MOST_WAITING = 50_000  # entries in the spool; no feed is polled while there are more
 MOST_AT_ONCE = 500  # entries that a bucket sends at a tick
 QUICK_HOST_WINDOW = 100
+REREAD_S = 10.0  # the list of feeds is looked at again this often
 
 Sent = dict[str, float]
+Reread = Callable[[], Sequence[FeedSource] | None]
 
 
 class Emission(NamedTuple):
@@ -59,6 +61,7 @@ class Follower:
         location: Where the state of the dataset lies.
         run: The clock.
         buckets: Number of shares that hosts are spread over.
+        reread: Gives the list of feeds anew, or ``None`` if it is as it was.
     """
 
     def __init__(
@@ -69,8 +72,11 @@ class Follower:
         location: StateLocation,
         run: RunContext,
         buckets: int = 1,
+        reread: Reread | None = None,
     ) -> None:
         self._feeds = feeds
+        self._reread = reread
+        self._reread_at_s = time.monotonic()
         self._fetch = fetch
         self._limits = limits
         self._location = location
@@ -98,6 +104,7 @@ class Follower:
         """
         with self._ticking:
             known = open_state(self._location, STATE_AGE_S)
+            self._look_at_list()
             now_s = time.time()
             cold = not sent
             _forget(sent, SENT_S, now_s)
@@ -115,6 +122,14 @@ class Follower:
         """Starts nothing more; what is under way ends by itself."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._client.close()
+
+    def _look_at_list(self) -> None:
+        if self._reread is None or time.monotonic() - self._reread_at_s < REREAD_S:
+            return
+        self._reread_at_s = time.monotonic()
+        feeds = self._reread()
+        if feeds is not None:
+            self._feeds = feeds
 
     def _bucket_of(self, host: str) -> int:
         return int.from_bytes(hashlib.sha256(host.encode()).digest()[:4], "big") % self._buckets
@@ -261,10 +276,11 @@ def shared_follower(
     location: StateLocation,
     run: RunContext,
     buckets: int,
+    reread: Reread | None = None,
 ) -> Follower:
     """Returns the one follower of this process for a dataset and a start of its stream."""
     key = (location.root, run.started_epoch_s)
     with _SHARING:
         if key not in _SHARED:
-            _SHARED[key] = Follower(feeds, fetch, limits, location, run, buckets)
+            _SHARED[key] = Follower(feeds, fetch, limits, location, run, buckets, reread)
         return _SHARED[key]

@@ -15,7 +15,7 @@ from transforms.dedupe.state import StateLocation
 from transforms.feeds.poll import PollLimits
 from transforms.feeds.stage import PollSettings
 from transforms.records import FeedSource, RunContext
-from transforms.stream.follow import shared_follower
+from transforms.stream.follow import Reread, shared_follower
 
 SIDE, DUE = "side", "due"
 HEARTBEAT = "heartbeat"
@@ -48,6 +48,8 @@ class FollowFeeds(beam.PTransform):
         location: Where the state of the dataset lies; the spool is beside it.
         run: The clock.
         buckets: Shares that hosts are spread over, at most as many workers poll at the same time.
+        reread: Gives the list of feeds anew, or ``None`` if it is as it was; pickled into the graph, called by
+            workers every ten seconds.
     """
 
     def __init__(
@@ -57,9 +59,10 @@ class FollowFeeds(beam.PTransform):
         location: StateLocation,
         run: RunContext,
         buckets: int = 1,
+        reread: Reread | None = None,
     ) -> None:
         super().__init__()
-        self._follow = _Follow(settings, tuple(feeds), location, run, buckets)
+        self._follow = _Follow(settings, tuple(feeds), location, run, buckets, reread)
         self._buckets = buckets
 
     def expand(self, ticks: Any) -> FollowedFeeds:
@@ -86,7 +89,9 @@ class _Follow(beam.DoFn):
         location: StateLocation,
         run: RunContext,
         buckets: int,
+        reread: Reread | None,
     ) -> None:
+        self._reread = reread
         self._settings = settings
         self._feeds = feeds
         self._location = location
@@ -96,7 +101,9 @@ class _Follow(beam.DoFn):
     def setup(self) -> None:
         settings = self._settings
         limits = PollLimits(settings.max_age_s, settings.max_items_per_feed)
-        self._follower = shared_follower(self._feeds, settings.fetch, limits, self._location, self._run, self._buckets)
+        self._follower = shared_follower(
+            self._feeds, settings.fetch, limits, self._location, self._run, self._buckets, self._reread
+        )
 
     def process(self, element: tuple[int, int], sent_cell: Any = _SENT_CELL) -> Iterator[Any]:
         sent = json.loads(sent_cell.read() or b"{}")
