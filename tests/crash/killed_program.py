@@ -37,9 +37,11 @@ def _kill_after_calls(owner: Any, name: str, calls: int) -> None:
 
 def _set_up(place: str) -> None:
     if place == "after the first staged file":
-        import transforms.write.stage as stage
+        import transforms.maintain.stage
+        import transforms.write.stage
 
-        _kill_after_calls(stage, "stage_file", 1)
+        for stage in (transforms.write.stage, transforms.maintain.stage):
+            _kill_after_calls(stage, "stage_file", 1)
     elif place == "between journal and promote":
         commit.promote = _die
     elif place == "in the middle of promote":
