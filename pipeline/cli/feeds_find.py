@@ -83,7 +83,18 @@ def _why(url: str, found: Any) -> str:
     if found.refusal:
         detail = found.exchange.detail if found.exchange else "robots.txt could not be read"
         return f"{shown} could not be had: {found.refusal}" + (f" ({printable(detail)})" if detail else "")
-    return f"{shown} is no feed and announces none"
+    return f"{shown} is {_what(found)} and announces no feed; a feed that you know can be added by its own address"
+
+
+def _what(found: Any) -> str:
+    from datetime import datetime, timezone
+
+    from transforms.feeds.ask import judge_answer
+    from transforms.records import FeedSource
+
+    return (
+        judge_answer(found.exchange, FeedSource(found.exchange.url, ""), datetime.now(timezone.utc)).note or "no feed"
+    )
 
 
 def _found_feed(url: str, loaded: Any, target: Any, args: argparse.Namespace) -> tuple[Any, str]:

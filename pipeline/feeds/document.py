@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.feeds.asking import Desk
-from transforms.feeds.ask import FEED_KINDS, SITEMAP_INDEX, ask
+from transforms.feeds.ask import FEED_KINDS, SITEMAP_INDEX, ask, note_of
 from transforms.feeds.model import ParsedFeed
 from transforms.feeds.parse import feed_report, parse_feed
 from transforms.records import FeedSource
@@ -21,11 +21,7 @@ _ENTRY_KEYS = (
     *("key", "id", "title", "url", "published", "published_raw", "zone_assumed", "updated"),
     *("summary", "content", "authors", "categories", "enclosures"),
 )
-_NOTES = {
-    "html": "a web page, not a feed; newsbeam feeds discover ADDRESS finds the feeds that a page announces",
-    "empty": "an empty document",
-    "unknown": "neither a feed nor a page",
-}
+_PAGE_ADVICE = "a web page, not a feed; newsbeam feeds discover ADDRESS finds the feeds that a page announces"
 
 
 class Document(NamedTuple):
@@ -94,7 +90,7 @@ def _judged(name: str, feed: ParsedFeed) -> Document:
         return Document(name, feed, "ok")
     if "opml" in feed.warnings or (feed.kind == "unknown" and name.lower().endswith((".yaml", ".yml", ".csv"))):
         return Document(name, feed, "not_feed", "a list of feeds; newsbeam feeds check --feeds FILE asks each of them")
-    return Document(name, feed, "not_feed", _NOTES.get(feed.kind, feed.kind))
+    return Document(name, feed, "not_feed", _PAGE_ADVICE if feed.kind == "html" else note_of(feed))
 
 
 def report(document: Document) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def test_if_several_feeds_could_be_meant_they_are_shown(server, capsys):
 
 @pytest.mark.parametrize(
     ("path", "says"),
-    [("/none", "is no feed and announces none"), ("/nix", "could not be had: not_found (status 404)")],
+    [("/none", "is a web page and announces no feed;"), ("/nix", "could not be had: not_found (status 404)")],
 )
 def test_what_leads_to_no_feed_is_not_added(server, capsys, path, says):
     assert says in add(capsys, server.url(path), code=1).err
@@ -201,7 +201,10 @@ def test_discover_shows_what_a_site_announces(server, capsys):
 
 def test_discover_says_when_there_is_nothing(server, capsys):
     shown = said(capsys, "discover", server.url("/none"), "--allow-loopback", code=1)
-    assert (shown.out, shown.err) == ("", f"newsbeam: {server.url('/none')} is no feed and announces none\n")
+    assert (shown.out, shown.err) == (
+        "",
+        f"newsbeam: {server.url('/none')} is a web page and announces no feed; a feed that you know can be added by its own address\n",
+    )
 
 
 HOME = "https://harbour.example"

@@ -34,8 +34,14 @@ _MAX_VALIDATOR = 1024
 _NOTES = {
     "html": "a web page",
     "empty": "an empty body",
-    "opml": "a list of feeds",
     "unknown": "neither a feed nor a page",
+}
+_NOTES_OF_WARNINGS = {
+    "opml": "a list of feeds",
+    "broken_gzip": "a damaged gzip file",
+    "bad_json": "JSON that is damaged or cut off",
+    "too_complex": "more than is read of a feed",
+    "unreadable_xml": "XML that is too damaged to be read",
 }
 
 
@@ -215,7 +221,13 @@ def judge_answer(exchange: Exchange, source: FeedSource, now: datetime) -> Answe
         return Answer(exchange, "not_feed", note="a feed that was cut off before its first entry")
     if feed.kind in FEED_KINDS or feed.kind == SITEMAP_INDEX:
         return Answer(exchange, "ok", feed)
-    return Answer(exchange, "not_feed", note=_NOTES.get(feed.kind, feed.kind))
+    return Answer(exchange, "not_feed", note=note_of(feed))
+
+
+def note_of(feed: ParsedFeed) -> str:
+    """Returns what a document is that is no feed, in a few words."""
+    damage = (note for code, note in _NOTES_OF_WARNINGS.items() if code in feed.warnings)
+    return next(damage, _NOTES.get(feed.kind, feed.kind))
 
 
 def _with_sitemaps(answer: Answer, index: ParsedFeed, source: FeedSource, asker: Asker, run: RunContext) -> Answer:

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import http.client
 import logging
-import ssl
 import time
 import urllib.parse
 from collections.abc import Callable, Mapping
@@ -27,6 +25,7 @@ from urllib3.response import HTTPResponse
 from transforms.fetch import addresses, answers, coding, connection
 from transforms.fetch.addresses import Refused, Target
 from transforms.fetch.deadline import Watch, Watchdog
+from transforms.fetch.failures import FAILURES, judge_failure
 from transforms.fetch.gate import HostGate
 
 _READ_BYTES = 1 << 16
@@ -259,8 +258,8 @@ class HttpClient:
                         answer = _Answer("connect_error", "the proxy wants another user name or password")
                     else:
                         answer = _read(response, order)
-            except _FAILURES as error:
-                answer = _answer_of_error(error)
+            except FAILURES as error:
+                answer = _Answer(*judge_failure(error))
             finally:
                 link.close()
             if watch.fired:  # whatever was read: it may be cut
@@ -316,7 +315,7 @@ def _read(response: HTTPResponse, order: _Order) -> _Answer:
         if order.unpack:
             body = coding.unpack_gzip(body, order.limit_bytes)
     except (coding.TooBigError, coding.BadCodingError) as error:
-        return _Answer(_OUTCOMES_OF_OWN_ERRORS[type(error)], str(error), status, headers)
+        return _Answer(*judge_failure(error), status, headers)
     return _Answer("ok", "", status, headers, body)
 
 
@@ -333,25 +332,3 @@ def _read_wire(response: HTTPResponse, order: _Order) -> bytes:
     if order.cut:
         return bytes(wire[: order.limit_bytes])
     raise coding.TooBigError(f"more than {order.limit_bytes} bytes")
-
-
-_OUTCOMES_OF_OWN_ERRORS: dict[type[Exception], str] = {
-    connection.BlockedAddressError: "blocked_address",
-    connection.UnknownHostError: "dns_error",
-    coding.TooBigError: "too_big",
-    coding.BadCodingError: "bad_coding",
-}
-# ValueError: from http.client, for headers and chunk sizes that are none.
-_NETWORK_FAILURES = (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError, ValueError)
-_FAILURES = (*_NETWORK_FAILURES, connection.BlockedAddressError, connection.UnknownHostError)
-
-
-def _answer_of_error(error: Exception) -> _Answer:
-    if type(error) in _OUTCOMES_OF_OWN_ERRORS:
-        return _Answer(_OUTCOMES_OF_OWN_ERRORS[type(error)], str(error))
-    if isinstance(error, (TimeoutError, urllib3.exceptions.TimeoutError)):
-        return _Answer("timeout", "no answer in time, or a silence that was too long")
-    causes = (error, error.__cause__, *error.args)
-    if any(isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError) for cause in causes):
-        return _Answer("tls_error", str(error))
-    return _Answer("connect_error", str(error) or type(error).__name__)

@@ -179,7 +179,7 @@ def _inflate(inflater: zlib._Decompress, data: bytes) -> Iterator[bytes]:
         try:
             piece = inflater.decompress(data, _STEP_BYTES)
         except zlib.error as error:
-            raise BadCodingError(str(error)) from error
+            raise BadCodingError("the compressed stream is damaged") from error
         if piece:
             yield piece
         data = inflater.unconsumed_tail
@@ -198,7 +198,7 @@ def _brotli_pieces(body: bytes) -> Iterator[bytes]:
         if decompressor.is_finished():
             return
     except brotli.error as error:
-        raise BadCodingError(str(error)) from error
+        raise BadCodingError("the brotli stream is damaged") from error
     raise BadCodingError("the brotli stream ends too early")
 
 
@@ -222,7 +222,7 @@ def _zstd_pieces(body: bytes) -> Iterator[bytes]:
             except zstd.ZstdError as error:
                 if frames:
                     return
-                raise BadCodingError(str(error)) from error
+                raise BadCodingError("the zstd stream is damaged, or wants too much memory") from error
             data = decompressor.unused_data if decompressor.eof else b""
     if not decompressor.eof:
         raise BadCodingError("the zstd stream ends too early")

@@ -138,7 +138,7 @@ def _with_fields(entry: Entry, fields: Fields, now: datetime) -> Entry:
         summary=fields.line("summary", "description", "abstract", "excerpt"),
         authors=fields.lines("authors", "author", "byline"),
         published_at=published.instant if published else None,
-        published_raw=raw,
+        published_raw=raw and fields.as_written(*_DATE_NAMES),
         published_zone_known=published.zone_known if published else False,
         published_precision=published.precision if published else "none",
         updated_at=updated.instant if updated else None,

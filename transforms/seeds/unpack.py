@@ -57,7 +57,7 @@ def _unpack_member(data: bytes, position: int, out: bytearray, limit_bytes: int)
         try:
             unpacked = unpacker.decompress(piece, _CHUNK_BYTES)
         except zlib.error as error:
-            raise UnpackError("truncated", f"the compressed data is damaged: {error}") from None
+            raise UnpackError("truncated", "the compressed data is damaged; nothing of it is used") from error
         used = len(piece) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
         position += used
         out += unpacked

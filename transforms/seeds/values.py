@@ -20,6 +20,20 @@ class BadRecordError(ValueError):
     """A record that cannot be used; the message says why."""
 
 
+class _Float(float):
+    """A number that remembers how it was written."""
+
+    def __new__(cls, text: str) -> _Float:
+        found = super().__new__(cls, text)
+        found.text = text
+        return found
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class _Object(dict[str, Any]):
     """A JSON object that remembers keys which came twice with different values."""
 
@@ -48,16 +62,38 @@ def parse_object(text: str) -> tuple[_Object, tuple[str, ...]]:
         warnings.append("repaired_nan")
 
     try:
-        value = json.loads(text, strict=False, parse_constant=null_for, object_pairs_hook=_object_of)
+        value = json.loads(
+            text, strict=False, parse_float=_Float, parse_constant=null_for, object_pairs_hook=_object_of
+        )
     except RecursionError:
         raise BadRecordError("no JSON: nested too deep") from None
     except ValueError as error:
-        raise BadRecordError(f"no JSON: {str(error)[:200]}") from None
+        raise BadRecordError(f"no JSON: {_meaning_of(error)}") from error
     if not isinstance(value, _Object):
         raise BadRecordError(f"JSON, but no object: {_kind_of(value)}")
     if re.search(r"[\x00-\x08\x0b-\x1f]", text):
         warnings.append("repaired_control")
     return value, tuple(dict.fromkeys(warnings))
+
+
+# What Python's reader says -> what people can do about it.
+_MEANINGS = {
+    "Expecting value": "a value is missing or misspelt",
+    "Expecting property name": "a key in double quotes is missing",
+    "Expecting ':'": "a colon is missing behind a key",
+    "Expecting ','": "a comma or the closing bracket is missing",
+    "Illegal trailing comma": "a comma stands before the closing bracket",
+    "Unterminated string": "a text has no closing quote; the record may be cut off",
+    "Invalid \\": "a backslash stands where it means nothing",
+    "Extra data": "something follows the end of the record",
+}
+
+
+def _meaning_of(error: ValueError) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return "a number has too many digits"
+    found = (meaning for words, meaning in _MEANINGS.items() if error.msg.startswith(words))
+    return f"{next(found, 'it is damaged')}, at character {error.pos + 1}"
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
@@ -146,6 +182,13 @@ class Fields:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return _instant_text(value)
         return self.line(*names)
+
+    def as_written(self, *names: str) -> str | None:
+        """Returns a short text on one line, a number as the record writes it, or ``None``; without a warning."""
+        value = self.pick(*names)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+        return self.line(*names) if isinstance(value, str) else None
 
     def _short(self, text: str) -> str:
         text = " ".join(clean_text(self._mended(text)).split())[:_LONGEST_SHORT_FIELD]

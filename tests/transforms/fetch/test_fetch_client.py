@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -364,3 +365,42 @@ def test_a_login_that_the_proxy_wants_is_no_answer_of_the_host(make_client: Make
 def test_a_proxy_of_another_kind_is_an_error_at_once(proxy: str) -> None:
     with pytest.raises(ValueError, match="http://host:port"):
         HttpClient(ClientSettings("newsbeam/1.0", proxy=proxy), lambda: NOW)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "words"),
+    [
+        (Answer(drop=True), "connect_error", "the server closed the connection without an answer"),
+        (Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), "connect_error", "the answer broke off"),
+        (Answer(raw=b"hello\r\n\r\n"), "connect_error", "the answer is no proper HTTP"),
+        (Answer(raw=b"HTTP/1.1 2x0 OK\r\n\r\n"), "connect_error", "the answer is no proper HTTP"),
+        (Answer(raw=b"HTTP/1.1 200 OK\r\nA: " + b"x" * 70_000), "connect_error", "the answer is no proper HTTP"),
+        (Answer(body=b"\x1f\x8b\x08\0abcdefg", headers={"Content-Encoding": "gzip"}), "bad_coding", "damaged"),
+        (Answer(body=b"\x00\xff\xfe" * 300, headers={"Content-Encoding": "br"}), "bad_coding", "damaged"),
+        (
+            Answer(body=b"\x28\xb5\x2f\xfd" + b"\xff" * 99, headers={"Content-Encoding": "zstd"}),
+            "bad_coding",
+            "damaged",
+        ),
+    ],
+)
+def test_failures_are_told_without_words_of_python(
+    make_client: MakeClient, answer: Answer, outcome: str, words: str
+) -> None:
+    with NewsServer({"/a": answer}) as server:
+        got = make_client(retries=0).get(server.url("/a"))
+    assert got.outcome == outcome
+    assert words in got.detail
+    assert not re.search(r"Error|Errno|\(\'|_ssl|decompressing", got.detail)
+
+
+def test_failures_of_tls_name_their_cause(make_client: MakeClient) -> None:
+    with NewsServer({}, host="127.0.0.3", tls=True) as server, NewsServer({}, host="127.0.0.4") as plain:
+        got = make_client().get(server.url("/a"))
+        assert got.detail == "the certificate is not trusted: unable to get local issuer certificate"
+        with names({"other.example": ["127.0.0.3"]}):
+            got = make_client(ca_bundle=server.ca_bundle).get(f"https://other.example:{server.port}/a")
+        assert got.detail.startswith("the certificate is not trusted: Hostname mismatch")
+        got = make_client().get(plain.url("/a").replace("http:", "https:"))
+        assert (got.outcome, got.detail) == ("tls_error", "no TLS connection: wrong version number")
+    assert make_client(retries=0).get(plain.url("/a")).detail == "connection refused"

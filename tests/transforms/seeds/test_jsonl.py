@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timezone
 from typing import Any
 
@@ -186,6 +187,37 @@ def test_impossible_dates_are_null_and_kept_as_written(raw: str, warning: str):
 @pytest.mark.parametrize("stamp", [1773129600, 1773129600000, 1773129600.0])
 def test_numbers_are_instants(stamp: float):
     assert document(text=BODY, timestamp=stamp).entry.published_at == datetime(2026, 3, 10, 8, 0, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize("written", ["1773129600", "1773129600000", "1773129600.50", "1.7731296e9"])
+def test_a_number_of_a_date_is_kept_as_written(written: str):
+    (found,) = read(f'{{"text": "{BODY}", "published": {written}}}'.encode())
+    assert isinstance(found, Document)
+    assert found.entry.published_raw == written
+    assert found.entry.published_at is not None
+    assert found.entry.published_at.replace(microsecond=0) == datetime(2026, 3, 10, 8, 0, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"text": "a"', "a comma or the closing bracket is missing, at character 13"),
+        ('{"text": "a', "a text has no closing quote; the record may be cut off, at character 10"),
+        ('{"text": }', "a value is missing or misspelt, at character 10"),
+        ("{text: 1}", "a key in double quotes is missing, at character 2"),
+        ('{"text" 1}', "a colon is missing behind a key, at character 9"),
+        ('{"text": "\\x"}', "a backslash stands where it means nothing"),
+        ('{"text": "a"} {"text": "b"}', "something follows the end of the record, at character 15"),
+        ('{"text": ' + "9" * 5000 + "}", "a number has too many digits"),
+        ("[" * 100_000, "nested too deep"),
+    ],
+)
+def test_a_line_that_is_no_json_is_explained_without_words_of_python(line: str, words: str):
+    (refused,) = read(line.encode())
+    assert isinstance(refused, Reject)
+    assert refused.reason == "bad_json"
+    assert words in refused.detail
+    assert not re.search(r"char \d|Expecting|sys\.|line 1 column", refused.detail)
 
 
 def test_nothing_in_json_breaks_the_reader():
