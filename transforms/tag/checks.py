@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from transforms.tag.fold import BLANK, HYPHEN, search_form
-from transforms.tag.forms import NOUN_LANGUAGES, VERB_LANGUAGES
+from transforms.tag.forms import NOUN_LANGUAGES, VERB_LANGUAGES, regular_forms
 from transforms.tag.model import LEVELS, Term, Topic
 from transforms.tag.patterns import surface_key
 from transforms.tag.term_text import is_prefix, without_star
@@ -13,7 +13,7 @@ from transforms.tag.topic_reader import TopicDraft
 from transforms.yaml_file import Mark, Problem, suggest
 
 
-def check_topics(topics: Sequence[Topic], drafts: Mapping[str, TopicDraft]) -> list[Problem]:
+def check_topics(topics: Sequence[Topic], drafts: Mapping[str, TopicDraft], default_language: str) -> list[Problem]:
     """Returns what is wrong with topics that could each be read."""
     implied = {target for topic in topics for target in topic.implies}
     problems: list[Problem] = []
@@ -22,7 +22,7 @@ def check_topics(topics: Sequence[Topic], drafts: Mapping[str, TopicDraft]) -> l
         problems += _check_thresholds(topic, draft)
         problems += _check_links(draft, drafts)
         problems += _check_surfaces(topic)
-        problems += _check_dead_terms(topic)
+        problems += _check_dead_terms(topic, default_language)
         problems += _check_inflections(topic)
         if not topic.terms and topic.id not in implied and not draft.values.problems:
             message = "a topic needs terms (or another topic that implies it); add `terms: [phrase, phrase]`"
@@ -59,15 +59,22 @@ def _check_surfaces(topic: Topic) -> Iterator[Problem]:
                 yield Problem(term.mark, f"{topic.id}.terms", message)
             else:
                 seen[key] = term.mark
+    for term in topic.terms:
+        for surface in regular_forms(term.text, term.inflect, term.language):
+            other = seen.get((term.language, surface_key(surface, term.case_exact)))
+            # What another file adds may well be a form that is there already.
+            if other is not None and other != term.mark and other.file == term.mark.file:
+                message = f'inflect of "{term.text}" makes "{surface}", which stands in {other} too; remove one'
+                yield Problem(term.mark, f"{topic.id}.terms", message)
 
 
-def _check_dead_terms(topic: Topic) -> Iterator[Problem]:
+def _check_dead_terms(topic: Topic, default_language: str) -> Iterator[Problem]:
     masks = [(item, f" {_spaced(item.text)}{'' if is_prefix(item.text) else ' '}") for item in topic.exclude]
     for term in topic.terms:
         for surface in (term.text, *term.forms):
             padded = f" {_spaced(surface)} "
             for item, mask in masks:
-                if mask in padded:
+                if mask in padded and item.language in (term.language, default_language):
                     message = f'"{surface}" can never count: the exclusion "{item.text}" ({item.mark}) takes it away'
                     yield Problem(term.mark, f"{topic.id}.terms", f"{message}; remove one of the two")
                     break

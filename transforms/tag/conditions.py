@@ -98,7 +98,8 @@ def read_conditions(values: Values, lists: Lists, block: dict[str, Any], path: K
             any_near = _near(values, lists, requires, here, "any_near")
         if "any_in_doc" in requires:
             any_in_doc = lists.phrases(values, requires["any_in_doc"], (*here, "any_in_doc"))
-        if "any_near" not in requires and "any_in_doc" not in requires and isinstance(block["requires"], dict):
+        is_whole = isinstance(block["requires"], dict) and len(requires) == len(block["requires"])
+        if "any_near" not in requires and "any_in_doc" not in requires and is_whole:
             values.wrong(here, "requires needs any_near (with distance) or any_in_doc")
     if "none_near" not in block:
         return Conditions(any_near, any_in_doc)
@@ -110,11 +111,16 @@ def read_conditions(values: Values, lists: Lists, block: dict[str, Any], path: K
 
 
 def _near(values: Values, lists: Lists, block: dict[str, Any], path: KeyPath, key: str) -> Near | None:
+    known = len(values.problems)
     phrases = lists.phrases(values, block.get(key, []), (*path, key))
-    distance = values.number(block.get("distance"), (*path, "distance"), "distance (in words)")
+    if not phrases and block and len(values.problems) == known:
+        values.wrong(path, f"{key} needs at least one phrase")
+    if "distance" not in block:
+        if block:
+            values.wrong((*path, "distance"), f"{key} needs a distance in words; add `distance: 20`")
+        return None
+    distance = values.number(block["distance"], (*path, "distance"), "distance (in words)")
     if distance is None or not phrases:
-        if not phrases:
-            values.wrong(path, f"{key} needs at least one phrase")
         return None
     if distance > DISTANCE_LIMIT or distance != int(distance):
         values.wrong((*path, "distance"), f"distance must be a whole number up to {DISTANCE_LIMIT}; use any_in_doc")

@@ -19,7 +19,7 @@ from transforms.tag.model import LEVELS, Conditions, Taxonomy, Topic, with_sha25
 from transforms.tag.patterns import surface_key
 from transforms.tag.topic_reader import TopicDraft, TopicReader, read_thresholds
 from transforms.tag.values import Values
-from transforms.yaml_file import Problem, ProblemsError, load_yaml
+from transforms.yaml_file import Problem, ProblemsError, load_yaml, suggest
 
 __all__ = ["Taxonomy", "load_taxonomy"]
 
@@ -55,7 +55,7 @@ def load_taxonomy(paths: Sequence[str | Path]) -> Taxonomy:
     lists.check_all()
     topics = tuple(_topic(draft, thresholds, default_language) for draft in drafts.values())
     problems = [problem for file in files for problem in file.values.problems]
-    problems += check_topics(topics, drafts)
+    problems += check_topics(topics, drafts, default_language)
     if problems:
         raise ProblemsError(sorted(set(problems), key=_place))
     notes = tuple(note for file in files for note in file.values.notes)
@@ -76,8 +76,9 @@ class _TaxonomyFile:
                 values.wrong((), "the file is empty; it needs `topics:`")
         else:
             self.block = values.mapping(data, (), _KEYS, "a taxonomy")
-        if self.block and "topics" not in self.block:
-            values.wrong((), "the file has no `topics:`")
+        if isinstance(data, dict) and "topics" not in self.block:
+            if not any(suggest(str(key), ("topics",)) for key in data):  # that one is told already
+                values.wrong((), "the file has no `topics:`")
             self.block["topics"] = []
         self.id = self._text("id", "the id")
         # A version may look like a number: it is kept as written.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 STAR_LETTERS_NEEDED = 4
 FOLDED_LETTERS_NEEDED = 3
 LENGTH_LIMIT = 200
+_PATTERN = re.compile(r"[\\|\[\]^{}]|\(\?|\w[?+](?:\w|$)|^/.*/$")
 
 
 def is_prefix(text: str) -> bool:
@@ -25,6 +27,8 @@ def term_fault(text: str, case_exact: bool) -> str | None:
     if "*" in stem or text.endswith(" *"):
         return f'"*" may stand only at the end of a word that ends the term; write "{stem.replace("*", "").strip()}*"'
     letters = [character for character in stem if character.isalnum()]
+    if _PATTERN.search(stem):
+        return f'"{text}" looks like a pattern; terms are plain phrases: list the forms, or end a word in "*"'
     if text.startswith("$"):
         return "named lists may stand in requires, none_near and unless_in_doc only; write the terms out"
     if len(text) > LENGTH_LIMIT:

@@ -11,6 +11,10 @@ from transforms.tag.language_codes import is_language_code, nearest_language_cod
 from transforms.yaml_file import KeyPath, Problem, YamlFile, dotted, is_trap, suggest
 
 
+def _is_joined(text: str) -> bool:
+    return "," in text.strip(", ")
+
+
 class Values:
     """The values of one file, and what is wrong with them.
 
@@ -45,6 +49,10 @@ class Values:
     def items(self, value: Any, path: KeyPath, what: str) -> Iterator[tuple[Any, KeyPath]]:
         """Yields the items of a list with their paths; a single text counts as a list of one."""
         if isinstance(value, str):
+            if _is_joined(value) and what != "examples":
+                parts = ", ".join(part.strip() for part in value.split(","))
+                self.wrong(path, f"{what} are one text with commas; write a list: [{parts}]")
+                return
             yield value, path
             return
         if not isinstance(value, list):

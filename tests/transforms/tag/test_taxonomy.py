@@ -179,7 +179,7 @@ def test_a_later_file_may_use_the_lists_of_an_earlier_one(tmp_path):
         ("default_language: english\n" + BASE, (1, 19), "default_language", ['"en"']),
         (BASE + "    implies: [seas]\n", (4, 15), "sea.implies", ["seas", '"sea"']),
         (BASE + "    implies: [sea]\n", (4, 14), "sea.implies", ["circle"]),
-        (BASE + "    requires: {any_near: [ship]}\n", (4, 15), "topics[0].requires.distance", ["number"]),
+        (BASE + "    requires: {any_near: [ship]}\n", (4, 15), "topics[0].requires.distance", ["add `distance: 20`"]),
         (BASE + "    requires: {any_near: [ship], distance: 0}\n", (4, 44), "topics[0].requires.distance", ["above 0"]),
         (BASE + "    requires: {any_near: [ship], distance: 2.5}\n", (4, 44), "topics[0].requires.distance", ["whole"]),
         (BASE + "    requires: {}\n", (4, 15), "topics[0].requires", ["any_near"]),
@@ -196,6 +196,14 @@ def test_a_later_file_may_use_the_lists_of_an_earlier_one(tmp_path):
         ("", (1, 1), "", ["empty"]),
         ("topics: [\n", (2, 1), "", ["YAML"]),
         (BASE + "    terms: [ocean]\n", (4, 5), "topics[0].terms", ["twice", "line 3"]),
+        ("topcs: [{id: sea}]\n", (1, 1), "topcs", ['did you mean "topics"?']),
+        ("topics: [{id: sea, terms: [{text: ship, inflect: noun}, ships]}]\n", (1, 28), "sea.terms", ["inflect", "1:57"]),
+        ("topics: [{id: sea, terms: 'ship, quay'}]\n", (1, 27), "topics[0].terms", ["[ship, quay]"]),
+        ("topics: [{id: sea, terms: ['dep(ort|ed)']}]\n", (1, 28), "topics[0].terms[0]", ["plain phrases"]),
+        (
+            "topics: [{id: sea, terms: [ship], requires: {any_naer: [quay]}}]\n",
+            (1, 46), "topics[0].requires.any_naer", ['did you mean "any_near"?'],
+        ),
     ],
 )  # fmt: skip
 def test_each_mistake_is_told_with_place_and_mend(tmp_path, text, place, key, parts):
@@ -246,3 +254,13 @@ def test_a_topic_without_terms_may_stand_over_others(tmp_path):
         tmp_path, BASE.replace("    terms", "    implies: [world]\n    terms") + "  - {id: world, label: World}\n"
     )
     assert taxonomy.topic("world").terms == ()
+
+
+def test_an_exclusion_of_another_language_leaves_a_term_alive(tmp_path):
+    topic = "topics: [{id: sea, terms: {fr: [quai], de: [Kai]}, exclude: {de: [quai]}}]\n"
+    assert load(tmp_path, topic).topics[0].exclude[0].language == "de"
+
+
+def test_another_file_may_add_what_inflection_makes(tmp_path):
+    topic = "topics: [{id: sea, terms: [{text: ship, inflect: noun}]}]\n"
+    assert len(load(tmp_path, topic, "topics: [{id: sea, terms: [ships]}]\n").topics[0].terms) == 2
