@@ -39,6 +39,7 @@ _WEIGHTS = {
     "connect_error": _TEMPORARY,
     "dns_error": _TEMPORARY,
     "host_down": _TEMPORARY,
+    "deferred": _TEMPORARY,
     "not_found": _SOFT,  # feeds that answer 404 do come back
     "denied": _SOFT,  # 403 is how some hosts limit rates
     "rate_limited": _SOFT,

@@ -114,7 +114,7 @@ class _ReadFile(beam.DoFn):
         try:
             data = read_whole(path)
         except Exception as error:  # each file system of Beam raises its own; all mean that it cannot be read
-            words = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+            words = getattr(error, "strerror", None) or (str(error).splitlines() or ["no reason given"])[0][:300]
             yield reject(Place(path, now), "unreadable", f"cannot be read: {words}", b"")
             return
         if len(data) > FILE_BYTES_LIMIT:
