@@ -202,7 +202,7 @@ def _absolute(address: str, url: str | None) -> str | None:
         joined = urljoin(url or "", address.strip())
     except ValueError:
         return None
-    return joined if urls.is_http_url(joined) else None
+    return urls.without_logins(joined) if urls.is_http_url(joined) else None
 
 
 def _canonical(page: Page, url: str | None) -> str | None:
