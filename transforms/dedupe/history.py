@@ -153,7 +153,7 @@ def _read_columns(storage: Storage, path: str, columns: list[str]) -> pa.Table:
     with storage.open(path) as file:
         try:
             # In this thread: one of Arrow's that lets go of a Python file while the interpreter ends would abort it.
-            return pq.ParquetFile(file).read(columns=columns, use_threads=False)
+            return pq.ParquetFile(file, page_checksum_verification=True).read(columns=columns, use_threads=False)
         except (pa.ArrowException, OSError, KeyError) as error:
             full = storage.full_path(path)
             raise DatasetError(f"{full} is damaged ({error}); restore it from a backup", full) from error

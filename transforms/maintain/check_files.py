@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from transforms.dedupe.snapshot import key_of
 from transforms.maintain.contents import parse_path
 from transforms.maintain.findings import Finding
+from transforms.maintain.tables import is_of_version
 from transforms.schema import TABLES
 from transforms.write.commit import sha256_of
 from transforms.write.manifest import FileRecord
@@ -73,7 +74,7 @@ def _check_content(file: FileRecord, data: bytes) -> tuple[list[Finding], FileKe
         message = f"has {parquet.metadata.num_rows:,} rows instead of {file.rows:,}"
         findings.append(Finding("schema", file.path, message))
     contract = TABLES.get(file.table)
-    if contract is None or not parquet.schema_arrow.equals(contract):
+    if contract is None or not is_of_version(parquet.schema_arrow, contract):
         return [*findings, Finding("schema", file.path, f"has other columns than the table {file.table}")], None
     return findings, _keys_of(file, parquet)
 

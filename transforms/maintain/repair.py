@@ -1,9 +1,10 @@
 """What of ``verify``'s findings can be mended without a loss, and is with ``--repair``.
 
-Interrupted runs are finished or undone, as the next run would do it. Files that no run knows are moved to
-``_orphans/`` below the root, out of the sight of readers, since they may hold rows of a lost manifest. Files that
-a run has removed already are removed. A snapshot that is wrong is written anew. Nothing else is touched: a file
-that is missing or damaged has to come from a backup.
+Interrupted runs are finished or undone, as the next run would do it; one whose journal is damaged is undone where it
+has replaced and removed nothing. A damaged manifest is written anew where that can be done (``salvage``). Files that
+no run knows are moved to ``_orphans/`` below the root, out of the sight of readers, since they may hold rows of a lost
+manifest. Files that a run has removed already are removed. A snapshot that is wrong is written anew. Nothing else is
+touched: a file that is missing or damaged has to come from a backup.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 from transforms.dedupe import history
 from transforms.maintain.contents import Tell, remove_empty_folders
 from transforms.maintain.findings import Finding
-from transforms.maintain.verify import Report, verify
+from transforms.maintain.salvage import rebuild_manifest, set_aside
+from transforms.maintain.verify import Report, read_all_manifests, verify, walk
+from transforms.schema import TABLES
 from transforms.write.commit import recover
-from transforms.write.storage import DatasetError, Storage
-
-ORPHANS = "_orphans"
+from transforms.write.manifest import RUNS
+from transforms.write.storage import STAGING, DatasetError, Storage
 
 
 def repair(storage: Storage, report: Report, tell: Tell) -> tuple[list[str], Report]:
@@ -33,11 +35,18 @@ def repair(storage: Storage, report: Report, tell: Tell) -> tuple[list[str], Rep
     if any(finding.kind == "unfinished" for finding in report.findings):
         try:
             found = recover(storage)
-        except DatasetError:
-            return done, report  # a journal that cannot be followed; verify tells of it
+        except DatasetError as error:
+            if not _can_be_undone(report, error):
+                return done, report  # a journal that cannot be followed; verify tells of it
+            done += _undo(storage)
+            found = recover(storage)
         done += [f"finished the run {run_id}" for run_id in found.finished]
         done += [f"removed what the interrupted run {run_id} had staged" for run_id in found.discarded]
         report = verify(storage, tell)
+    if any(finding.kind == "manifest" for finding in report.findings):
+        rebuilt = _rebuild_manifests(storage, report)
+        done += rebuilt
+        report = verify(storage, tell) if rebuilt else report
     for finding in report.findings:
         done += _mend(storage, finding, report.is_told_whole)
     return done, verify(storage, tell) if done else report
@@ -45,8 +54,7 @@ def repair(storage: Storage, report: Report, tell: Tell) -> tuple[list[str], Rep
 
 def _mend(storage: Storage, finding: Finding, is_told_whole: bool) -> list[str]:
     if finding.kind == "orphan" and is_told_whole:
-        target = _free_name(storage, f"{ORPHANS}/{finding.path}")
-        storage.move(finding.path, target)
+        target = set_aside(storage, finding.path)
         remove_empty_folders(storage, [finding.path])
         return [f"moved {finding.path} to {target}"]
     if finding.kind == "leftover" and is_told_whole:
@@ -62,9 +70,27 @@ def _mend(storage: Storage, finding: Finding, is_told_whole: bool) -> list[str]:
     return []
 
 
-def _free_name(storage: Storage, path: str) -> str:
-    number, free = 1, path
-    while storage.exists(free):
-        number += 1
-        free = f"{path}.{number}"
-    return free
+def _can_be_undone(report: Report, error: DatasetError) -> bool:
+    """Tells whether a journal is damaged, and all files are as the runs before it have left them."""
+    harmed = any(finding.kind in ("missing", "damaged", "manifest") for finding in report.findings)
+    return error.path.endswith(".journal") and not harmed
+
+
+def _undo(storage: Storage) -> list[str]:
+    """Sets the journals that cannot be read aside, with all that was staged; the next run does the work again."""
+    paths = [f"{RUNS}/{name}" for name in storage.names(RUNS) if name.endswith(".journal")]
+    return [f"moved {path} to {set_aside(storage, path)}" for path in [*paths, *walk(storage, STAGING)]]
+
+
+def _rebuild_manifests(storage: Storage, report: Report) -> list[str]:
+    """Writes anew the manifests that are damaged, the earliest first."""
+    broken = sorted(
+        finding.path for finding in report.findings if finding.kind == "manifest" and finding.path.endswith(".json")
+    )
+    files = [path for table in TABLES for path in walk(storage, table)]
+    done = []
+    for path in broken:
+        run_id = path.removeprefix(f"{RUNS}/").removesuffix(".json")
+        said = rebuild_manifest(storage, run_id, read_all_manifests(storage)[0], files)
+        done += [said] if said else []
+    return done

@@ -23,7 +23,7 @@ _PLAIN_KEYS = {
 
 
 def read_table(storage: Storage, path: str, table: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Reads a data file, or some of its columns.
+    """Reads a data file, or some of its columns; those that a minor version added since are null.
 
     Raises:
         DatasetError: If it is missing, damaged or of another schema.
@@ -34,10 +34,23 @@ def read_table(storage: Storage, path: str, table: str, columns: Sequence[str] |
             found = pq.ParquetFile(file).read(columns=None if columns is None else list(columns), use_threads=False)
             names = TABLES[table].names if columns is None else list(columns)
             schema = pa.schema([TABLES[table].field(name) for name in names], metadata=TABLES[table].metadata)
-            return found.select(names).cast(schema)
+            return _with_newer_columns(found, schema).select(names).cast(schema)
         except (pa.ArrowException, OSError, KeyError, ValueError) as error:
             full = storage.full_path(path)
             raise DatasetError(f"{full} is damaged ({error}); restore it from a backup", full) from error
+
+
+def _with_newer_columns(found: pa.Table, schema: pa.Schema) -> pa.Table:
+    for field in schema:
+        if field.nullable and field.name not in found.column_names:
+            found = found.append_column(field, pa.nulls(found.num_rows, field.type))
+    return found
+
+
+def is_of_version(found: pa.Schema, contract: pa.Schema) -> bool:
+    """Tells whether a file has the columns of a table, or those of an earlier minor version of it."""
+    known = [field for field in contract if field.name in found.names or not field.nullable]
+    return bool(found.equals(pa.schema(known)))
 
 
 def sorted_table(table: str, data: pa.Table) -> pa.Table:

@@ -49,7 +49,7 @@ def verify(storage: Storage, tell: Tell) -> Report:
         tell: Gets a line now and then.
     """
     findings: list[Finding] = list(_unfinished(storage))
-    manifests, wrong = _manifests(storage)
+    manifests, wrong = read_all_manifests(storage)
     findings += wrong
     contents = Contents(storage, tuple(manifests), live_files(manifests))
     keys = []
@@ -85,7 +85,7 @@ def _unfinished(storage: Storage) -> Iterator[Finding]:
         yield Finding("unfinished", f"{STAGING}/{name}", "left by an interrupted run; the next run removes it")
 
 
-def _manifests(storage: Storage) -> tuple[list[Manifest], list[Finding]]:
+def read_all_manifests(storage: Storage) -> tuple[list[Manifest], list[Finding]]:
     """Returns the manifests that can be read, in order, and what is wrong with them."""
     manifests, wrong = [], []
     for run_id in committed_runs(storage):

@@ -193,7 +193,7 @@ def _read_journal(storage: Storage, run_id: str) -> tuple[Manifest, tuple[Action
     if checksum.decode("ascii", "replace") != sha256_of(body):
         raise DatasetError(
             f"the journal {full} is damaged, so the run {run_id} can neither be finished nor undone; nothing was"
-            " changed; restore the file from a backup",
+            " changed; restore the file from a backup, or let newsbeam dataset verify --repair set the run aside",
             full,
         )
     found = json.loads(body)

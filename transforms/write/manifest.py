@@ -258,7 +258,8 @@ def from_json(data: bytes, name: str = "manifest") -> Manifest:
             }
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DatasetError(f"{name} is damaged ({error}); restore it from a backup", name) from error
+        mend = "newsbeam dataset verify --repair writes it anew if that can be done; else restore it from a backup"
+        raise DatasetError(f"{name} is damaged ({error}); {mend}", name) from error
 
 
 def time_text(at: datetime) -> str:
