@@ -44,6 +44,7 @@ def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | 
     teaser_limit = max(600, min(plain.TEASER_LIMIT, _TEASER_TOTAL // (len(raw.items) or 1)))
     drafts = [_item(item, base, teaser_limit, now, default_zone) for item in raw.items]
     pages = [normal_form(item.url) if item.url else None for item in drafts]
+    _drop_links_to(normal_form(url) if url else "", drafts, pages)
     facts = [
         ItemFacts(
             item.id,
@@ -72,6 +73,14 @@ def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | 
         warnings=tuple(dict.fromkeys(raw.warnings)),
         image_title=raw.image_title,
     )
+
+
+def _drop_links_to(document: str, drafts: list[FeedItem], pages: list[str | None]) -> None:
+    """Takes links to the feed itself (``#``, ``//``) for what they are: none."""
+    for number, (item, page) in enumerate(zip(drafts, pages, strict=True)):
+        if page is not None and page == document:
+            drafts[number] = item._replace(url=None, warnings=(*item.warnings, "bad_link"))
+            pages[number] = None
 
 
 def _item(raw: RawItem, base: str | None, teaser_limit: int, now: datetime, zone: str | None) -> FeedItem:

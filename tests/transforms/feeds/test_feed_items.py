@@ -158,3 +158,27 @@ def test_content_stands_in_for_a_missing_summary_in_the_version() -> None:
         return take(item("Same", link="/a/the-same-story", extra=content)).entries[0].entry_version
 
     assert version("The pier is shut.") != version("The pier is open.")
+
+
+def test_a_link_to_the_feed_itself_is_none() -> None:
+    told = "<description>The ferry sails again after the storm of last week.</description>"
+    taken = take(
+        item("Bare", link="#"), item("Told", link="//", extra=told), item("Own", link=f"{FEED_URL}?utm_source=x")
+    )
+    assert [(refused.stage, refused.reason) for refused in taken.rejects] == [("poll", "bad_url")] * 2
+    (entry,) = taken.entries
+    assert (entry.title, entry.url) == ("Told", None)
+    assert entry.content_html is not None
+
+
+def test_logins_of_links_and_ids_go() -> None:
+    guid = "<guid>https://desk:hunter2@gull.example/?p=1</guid>"
+    feed = (
+        f"<rss><channel>{item('Terns', link='https://desk:hunter2@gull.example/a/terns', extra=guid)}</channel></rss>"
+    )
+    (found,) = parse_feed(feed.encode(), url=FEED_URL, now=NOW).items
+    assert (found.url, found.id) == ("https://gull.example/a/terns", "https://gull.example/?p=1")
+    assert "login_removed" in found.warnings
+    taken = take(item("", link="https://desk:hunter2@kestrel[bay.example/"))
+    assert [refused.reason for refused in taken.rejects] == ["bad_url"]
+    assert "hunter2" not in repr(taken)
