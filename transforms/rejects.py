@@ -82,7 +82,7 @@ FETCH_OUTCOMES = {
     "not_html": "The answer is not a page.",
     "not_feed": "The answer is not a feed (a web page, a challenge, an empty body).",
     "host_down": "Not tried: the host failed several times in this run.",
-    "deferred": "Not tried in this run: budget, Retry-After or a limit; due again later.",
+    "deferred": "Not tried in this run: budget, Retry-After, a limit, or no contact; due again later.",
 }
 
 
