@@ -27,7 +27,7 @@ from tests.runners.processes import (
     wait_for,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), needs(FLINK_JARS, CLUSTER_JARS, BOOT)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs(FLINK_JARS, CLUSTER_JARS, BOOT)]
 
 WORKER = f'{{"command": "{DEPLOY}/worker.sh"}}'
 
@@ -76,7 +76,7 @@ def test_a_stream_outlives_kills_and_loses_nothing(
         try:
             for kill in range(kills):
                 _kill(cluster, room, root, kill)
-            wait_for("all that was shown", lambda: is_complete(room, root), timeout_s=300, pause_s=2)
+            wait_for("all that was shown", lambda: is_complete(room, root), timeout_s=600, pause_s=2)
             (job,) = cluster.running_jobs()
             checkpoints = cluster.checkpoints(job)
         finally:
@@ -101,12 +101,12 @@ def test_a_stream_stopped_with_a_savepoint_goes_on_from_it(
         words = stream_words(room, root, tmp_path, *_flags(cluster, "PROCESS"), "--checkpointing_interval=3000")
         newsbeam(*words[3:], "--detach", timeout_s=180)
         try:
-            wait_for("commits", lambda: _commits(root) >= 4, timeout_s=150)
+            wait_for("commits", lambda: _commits(root) >= 4, timeout_s=400)
             (job,) = cluster.running_jobs()
             savepoint = cluster.stop_with_savepoint(job)
             before = _commits(root)
             newsbeam(*words[3:], "--detach", f"--savepoint_path={savepoint}", timeout_s=180)
-            wait_for("all that was shown", lambda: is_complete(room, root), timeout_s=300, pause_s=2)
+            wait_for("all that was shown", lambda: is_complete(room, root), timeout_s=600, pause_s=2)
             (job,) = cluster.running_jobs()
             restored = cluster.checkpoints(job)["restored"]
         finally:
@@ -124,7 +124,7 @@ def test_a_stream_stopped_with_a_savepoint_goes_on_from_it(
 def _kill(cluster: FlinkCluster, room: Newsroom, root: Path, kill: int) -> None:
     """Kills the TaskManager in mid-stream: its workers live on, die with it, or stop and go on when others work."""
     before = _commits(root)
-    wait_for("commits", lambda: _commits(root) >= before + 3, timeout_s=150)
+    wait_for("commits", lambda: _commits(root) >= before + 3, timeout_s=400)
     workers = cluster.worker_groups()
     room.kills.append(time.time())
     if kill % 3 == 2:
