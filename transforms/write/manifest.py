@@ -20,6 +20,9 @@ may tally ``rejected`` for the picture stage by stage; the same item is a ``Reje
 (as ``known`` if an earlier run wrote that very refusal). A ``Fetch`` and an ``Alias`` are no items.
 
 A row that the writer itself refuses (``write:bad_row``) was an article, and is counted once, as rejected.
+
+A stream counts its items at each commit, off what is committed (``stream/account.py``); those that have come in and
+not ended are ``inputs.under_way``: under way before + in = what became of them + under way after.
 """
 
 from __future__ import annotations
@@ -72,7 +75,7 @@ class Manifest(NamedTuple):
         kind: ``run`` for new rows, else the name of the maintenance that rewrote files.
         started_at: By the run's clock; ``ended_at`` when its files were complete.
         taxonomy: ``id``, ``version``, ``sha256``.
-        inputs: What was given: numbers of seed files, feeds, lists.
+        inputs: What was given: numbers of seed files, feeds, lists; of a stream also ``under_way``.
         items: ``in`` and ``ITEM_OUTCOMES``, see above.
         feeds: Feed documents: ``polled``, ``ok``, ``not_modified``, ``failed``.
         stages: All tallies, summed by stage and outcome.
