@@ -209,7 +209,7 @@ class FlinkCluster:
         trigger = self.ask(f"/jobs/{job}/stop", "POST", body)["request-id"]
 
         def location() -> str:
-            done = self.ask(f"/jobs/{job}/savepoints/{trigger}").get("operation", {})
+            done = self.ask(f"/jobs/{job}/savepoints/{trigger}").get("operation") or {}  # null while it is made
             assert "failure-cause" not in done, done
             return str(done.get("location", ""))
 
