@@ -32,7 +32,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ADDRESS_START = r"(https?:[/\\]*|:(?:\\?[/\\]){2,})"
 _LOGIN = re.compile(_ADDRESS_START + r"[^\s\"'<>/\\?#]*@", re.IGNORECASE)
 _ODD_LOGIN = re.compile(_ADDRESS_START + r"[^\s\"'<>/\\?#:\[]*:(?![0-9]*(?:[/\\?#]|\Z))[^\s\"'<>]*@", re.IGNORECASE)
-_BARE_LOGIN = re.compile(r"(?<![\w/])(?!mailto:|https?:)[^\s:/@\"'<>]{1,64}:[^\s/@\"'<>]{1,128}@", re.IGNORECASE)
+_BARE_LOGIN = re.compile(r"(?<![\w/?&=#%.+~-])(?!mailto:|https?:)[^\s:/@\"'<>]{1,64}:[^\s/@\"'<>]{1,128}@", re.I)
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_PLAIN = _UNRESERVED | frozenset(b"!$'()*,:@")  # servers take these for the same, written out or not
 _QUERY_PLAIN = _PATH_PLAIN | frozenset(b"/?")
@@ -127,9 +127,7 @@ def without_logins(text: str) -> str:
 
 def safe_to_show(text: str) -> str:
     """Returns a text for messages: as ``without_logins``, and without what may be a login of a damaged address."""
-    if "@" not in text:
-        return text
-    return _BARE_LOGIN.sub("***@", _ODD_LOGIN.sub(r"\1***@", without_logins(text)))
+    return _BARE_LOGIN.sub("***@", _ODD_LOGIN.sub(r"\1***@", without_logins(text))) if "@" in text else text
 
 
 def _quote_rest(part: str) -> str:

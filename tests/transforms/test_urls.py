@@ -153,6 +153,11 @@ def test_what_is_no_web_address_cannot_be_fetched(text: str):
         ("ht\ntps://me:pa\tss@courier.example/", "https://courier.example/", None),
         ("https://courier.example/@writer/1", "https://courier.example/@writer/1", "https://courier.example/@writer/1"),
         ("https://courier.example:80/@a", "https://courier.example:80/@a", "https://courier.example:80/@a"),
+        (
+            "https://courier.example/?q=a:b@c&d",
+            "https://courier.example/?q=a:b@c&d",
+            "https://courier.example/?q=a:b@c&d",
+        ),
         ("https://[::1]:80/@a", "https://[::1]:80/@a", "https://[::1]:80/@a"),
         ("https://me:pa/ss@courier.example/", None, "https://***@courier.example/"),
         ("https://me:pa?ss#1@courier.example/", None, "https://***@courier.example/"),
