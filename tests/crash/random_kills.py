@@ -19,7 +19,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -115,36 +118,51 @@ def check(root: Path, undisturbed: Path) -> tuple[Counter[str], Counter[str], in
     return rows, distinct, len(verify(storage_of(str(root)), lambda line: None).findings)
 
 
-def torture(folder: Path, kills: int, rng: random.Random) -> int:
-    """Kills until that many have hit; returns the number of datasets that came out wrong."""
-    seeds = make_seeds(folder)
-    undisturbed = folder / "undisturbed"
-    spans = spans_of_a_run(undisturbed, seeds)
+class Trial(NamedTuple):
+    """What became of one dataset: a line for people, what its kills hit, and whether it came out right."""
+
+    told: str
+    hits: list[str]
+    is_right: bool
+
+
+def try_dataset(folder: Path, number: int, seed: int, spans: Mapping[str, float]) -> Trial:
+    """Kills five runs in a row, lets the sixth come to its end, and compares."""
+    rng = random.Random(f"{seed}.{number}")
+    seeds = sorted(folder.glob("*.jsonl"))
+    root, undisturbed = folder / str(number), folder / "undisturbed"
+    moments, hits = [], []
+    for last in range(KILLS_A_DATASET):
+        moment = rng.choice(("lock", "staged"))
+        delay_s = rng.uniform(0, spans[moment])
+        hits.append(kill_at(root, seeds[: last + 1], moment, delay_s))
+        moments.append(f"{moment} + {delay_s:.2f} s: {hits[-1]}")
+    newsbeam("run", "-q", "-d", root, "--seeds", *seeds)
     expected, _, _ = check(undisturbed, undisturbed)
-    print(f"undisturbed: {dict(expected)}; {spans['lock']:.1f} s from the lock, {spans['staged']:.1f} s of commit")
+    rows, distinct, findings = check(root, undisturbed)
+    is_right = rows == distinct == expected and not findings
+    shutil.rmtree(root)
+    told = (
+        f"dataset {number}: {'; '.join(moments)}\n  rows {sum(rows.values())} = distinct {sum(distinct.values())} ="
+        f" undisturbed {sum(expected.values())}; verify: {findings} findings{'' if is_right else '  WRONG'}"
+    )
+    return Trial(told, [hit for hit in hits if hit != "ended before"], is_right)
+
+
+def torture(folder: Path, kills: int, seed: int) -> int:
+    """Kills until that many have hit, two datasets at a time; returns how many datasets came out wrong."""
+    spans = spans_of_a_run(folder / "undisturbed", make_seeds(folder))
+    print(f"a run: {spans['lock']:.1f} s from the lock, {spans['staged']:.1f} s of them commit", flush=True)
     hits: Counter[str] = Counter()
     wrong = number = 0
-    while sum(hits.values()) < kills:
-        root = folder / str(number)
-        moments = []
-        for round_ in range(min(KILLS_A_DATASET, kills - sum(hits.values()))):
-            moment = rng.choice(("lock", "staged"))
-            delay_s = rng.uniform(0, spans[moment])
-            hit = kill_at(root, seeds[: round_ + 1], moment, delay_s)
-            if hit == "ended before":  # the machine has become faster: draw from a shorter time
-                spans[moment] = delay_s
-            moments.append(f"{moment} + {delay_s:.2f} s: {hit}")
-            if hit != "ended before":
-                hits[hit] += 1
-        newsbeam("run", "-q", "-d", root, "--seeds", *seeds)
-        rows, distinct, findings = check(root, undisturbed)
-        right = rows == distinct == expected and not findings
-        wrong += not right
-        print(f"dataset {number}: {'; '.join(moments)}")
-        print(f"  rows {sum(rows.values())} = distinct {sum(distinct.values())} = undisturbed {sum(expected.values())};"
-              f" verify: {findings} findings{'' if right else '  WRONG'}", flush=True)  # fmt: skip
-        shutil.rmtree(root)
-        number += 1
+    with ThreadPoolExecutor(2) as pool:
+        while sum(hits.values()) < kills:
+            trials = list(pool.map(lambda n: try_dataset(folder, n, seed, spans), (number, number + 1)))
+            number += 2
+            for trial in trials:
+                hits.update(trial.hits)
+                wrong += not trial.is_right
+                print(trial.told, flush=True)
     print(f"{sum(hits.values())} kills ({', '.join(f'{count} {name}' for name, count in hits.items())}), {wrong} wrong")
     return wrong
 
@@ -154,7 +172,7 @@ def main(arguments: list[str]) -> int:
     seed = int(arguments[1]) if len(arguments) > 1 else random.SystemRandom().randrange(10_000)
     print(f"{kills} kills, seed {seed}")
     with tempfile.TemporaryDirectory() as folder:
-        return int(torture(Path(folder), kills, random.Random(seed)) > 0)
+        return int(torture(Path(folder), kills, seed) > 0)
 
 
 if __name__ == "__main__":
