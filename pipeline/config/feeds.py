@@ -164,11 +164,13 @@ def _from_yaml(file: YamlFile, environ: Mapping[str, str]) -> tuple[list[ListedF
 
 def _with_defaults(item: FeedItem, defaults: FeedDefaults) -> FeedItem:
     missing = {
-        name: getattr(defaults, name)
+        name: value
         for name in FeedDefaults.model_fields
-        if name != "tags" and getattr(item, name) is None
+        if getattr(item, name) is None and (value := getattr(defaults, name)) is not None
     }
     tags = tuple(dict.fromkeys((*item.tags, *defaults.tags)))
+    if not missing and tags == item.tags:
+        return item
     return item.model_copy(update={**missing, "tags": tags})
 
 
