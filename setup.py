@@ -51,7 +51,9 @@ setup(
     ],
     extras_require={
         "query": ["duckdb>=2.0,<3"],
-        "gcp": ["apache-beam[gcp]>=2.77,<2.78", "google-cloud-storage>=3.1,<4"],
+        # fsspec is how DuckDB reads from a bucket.
+        "gcp": ["apache-beam[gcp]>=2.77,<2.78", "google-cloud-storage>=3.1,<4", "fsspec>=2025.3"],
+        "gcs-test": ["gcp-storage-emulator>=2026.7,<2027"],
         "dev": [
             "build>=1.3,<2",
             "hypothesis>=6.150,<7",

@@ -12,6 +12,7 @@ import re
 import zoneinfo
 from typing import Any
 
+from transforms.remote.bucket import has_store
 from transforms.urls import is_http_url, safe_to_show
 
 _UNITS = {"w": 604_800.0, "d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -189,9 +190,9 @@ def web_address(value: Any) -> str:
 
 
 def feed_address(value: Any) -> str:
-    """Returns an http(s) address or the path of a file; no other kind of address can list feeds."""
+    """Returns an http(s) address, or the path or address of a file that lists feeds."""
     word = filled(value)
-    if "://" in word and not is_web_address(word):
+    if "://" in word and not is_web_address(word) and not has_store(word):
         raise ValueError(f'"{without_secrets(word)}" is neither an http(s) address nor a file')
     return word
 

@@ -17,8 +17,11 @@ from tests.gcs.killed_run import STEPS
 from tests.program import ROOT, items_of, newsbeam, page, rss, run_json
 from tests.rows import assert_same_rows, assert_sound
 from tests.servers import Answer, NewsServer
+from transforms.maintain.verify import verify
 from transforms.remote.bucket import bucket_of
+from transforms.write.storage import storage_of
 
+pytestmark = pytest.mark.timeout(900)  # each test is several processes
 CONFIG = "configs/newsbeam.yaml"
 CLEAN = "clean:"
 
@@ -66,14 +69,11 @@ def test_query_and_every_command_for_datasets(filled, local):
     assert query(filled, sql) == query(str(local), sql)
     articles = len(query(filled, "SELECT 1 FROM articles_latest"))
 
-    topics = Path(ROOT / "configs" / "topics.yaml").read_text().replace("version: ", "version: 9", 1)
+    topics = Path(ROOT / "configs" / "topics.yaml").read_text().replace('version: "', 'version: "9', 1)
     bucket, prefix = bucket_of(filled)
     bucket.write(f"{prefix}-conf/topics.yaml", topics.encode())
     newsbeam("dataset", "retag", "-d", filled, "--topics", f"{filled}-conf/topics.yaml")
-    assert (
-        f"{articles:,} articles"
-        in newsbeam("dataset", "stories", "-d", filled).stderr + newsbeam("dataset", "stories", "-d", filled).stdout
-    )
+    newsbeam("dataset", "stories", "-d", filled)
     assert query(filled, "SELECT count(*) AS n FROM stories") == [{"n": articles}]
     newsbeam("dataset", "replay", "-d", filled)
     newsbeam("dataset", "compact", "-d", filled, "--before", "2999-01-01", "--min-files", "1")
@@ -159,4 +159,4 @@ def test_the_next_run_completes_what_a_killed_one_left(step, emulator_root, loca
     out = stores.download(emulator_root, tmp_path / "out")
     assert_same_rows(local, out)
     assert_sound(out)
-    assert CLEAN in newsbeam("dataset", "verify", "-d", emulator_root).stdout
+    assert verify(storage_of(emulator_root), lambda line: None).findings == ()
