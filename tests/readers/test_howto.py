@@ -37,6 +37,7 @@ def test_the_newest_schema_brings_the_newer_column(here, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed")
 def test_the_snippets_for_spark_run(here, capsys, monkeypatch):

@@ -13,6 +13,7 @@ from transforms.schema import PARTITIONS, TABLES
 pyspark = pytest.importorskip("pyspark")
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(900),
     pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed"),
     pytest.mark.filterwarnings("ignore"),  # of pyspark's own
 ]
