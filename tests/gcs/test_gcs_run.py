@@ -13,17 +13,27 @@ from pathlib import Path
 import pytest
 
 from tests.gcs import stores
-from tests.gcs.killed_run import STEPS
-from tests.program import ROOT, items_of, newsbeam, page, rss, run_json
+from tests.program import ROOT, items_of, page, rss
+from tests.program import newsbeam as _newsbeam
 from tests.rows import assert_same_rows, assert_sound
 from tests.servers import Answer, NewsServer
 from transforms.maintain.verify import verify
 from transforms.remote.bucket import bucket_of
 from transforms.write.storage import storage_of
 
-pytestmark = pytest.mark.timeout(900)  # each test is several processes
+pytestmark = pytest.mark.timeout(2000)  # each test is several processes
 CONFIG = "configs/newsbeam.yaml"
 CLEAN = "clean:"
+STEPS = ("decided, before the journal", "in the middle of the moves")  # test_gcs_commit.py has them all
+
+
+def newsbeam(*words: object, check: bool = True) -> subprocess.CompletedProcess[str]:
+    return _newsbeam(*words, check=check, timeout_s=400)
+
+
+def run_json(*words: object) -> dict[str, object]:
+    found: dict[str, object] = json.loads(newsbeam("run", *words, "--json").stdout)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -130,14 +140,14 @@ def test_a_second_run_at_the_same_time_is_refused_with_a_line(emulator_root):
         words = ["run", "--feeds", server.url("/feed.xml"), "-d", emulator_root, "--allow-loopback"]
         first = subprocess.Popen([sys.executable, "-m", "pipeline", *words], cwd=ROOT, stdout=subprocess.DEVNULL)
         bucket, prefix = bucket_of(emulator_root)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 400
         while bucket.stat(f"{prefix}/_lock") is None and time.monotonic() < deadline:
             time.sleep(0.05)
         second = newsbeam(*words, check=False)
         assert second.returncode == 4
         assert f"process {first.pid} on " in second.stderr
         assert len(second.stderr.strip().splitlines()) == 1
-        assert first.wait(timeout=90) == 0
+        assert first.wait(timeout=400) == 0
     assert len(query(emulator_root, "SELECT 1 FROM articles")) == 1
 
 
@@ -150,7 +160,7 @@ def test_the_next_run_completes_what_a_killed_one_left(step, emulator_root, loca
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=400,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
 

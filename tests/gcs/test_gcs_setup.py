@@ -11,6 +11,7 @@ import pytest
 from tests.gcs import stores
 from tests.program import ROOT, newsbeam
 
+pytestmark = pytest.mark.skipif(not stores.has_client(), reason="the extra gcp is not installed")
 WITHOUT_LOGIN = {"GOOGLE_APPLICATION_CREDENTIALS": "", "STORAGE_EMULATOR_HOST": "", "CLOUDSDK_CONFIG": "/nowhere"}
 USES = (
     ("run", "--seeds", "seeds/*.txt", "-d", "gs://newsbeam-nobody/out"),
@@ -20,7 +21,6 @@ USES = (
 )
 
 
-@pytest.mark.skipif(not stores.has_client(), reason="the extra gcp is not installed")
 @pytest.mark.parametrize("words", USES, ids=lambda words: words[0])
 def test_without_credentials(words):
     newsbeam("--version")
@@ -32,7 +32,6 @@ def test_without_credentials(words):
     assert len(told.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.skipif(not stores.has_client(), reason="the extra gcp is not installed")
 def test_credentials_that_are_no_key_and_a_server_that_is_not_there(tmp_path):
     (tmp_path / "key.json").write_text('{"type": "service_account"}')
     told = newsbeam(
