@@ -3,9 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SHARED ?= ../shared
 
-.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-peers eval-topics eval-stories runners flink-test crash ci clean
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-peers eval-topics eval-stories eval-cases runners flink-test runners-all crash soak runners-get runners-wait ci clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,7 +43,7 @@ docs: $(READY) ## Write the generated pages of docs/
 docs-check: $(READY) ## Check that the generated pages are up to date
 	$(BIN)/python -m transforms.write.meta docs --check
 
-eval: eval-run eval-seeds eval-feeds eval-extract eval-topics eval-stories ## Measure quality on the packs (left out where they are not)
+eval: eval-extract eval-run eval-seeds eval-feeds eval-topics eval-stories eval-cases ## Measure quality on the packs (left out where they are not)
 
 eval-run: $(READY) ## The whole program over loopback with real pages
 	$(BIN)/python tests/eval/eval_run.py
@@ -71,18 +70,38 @@ eval-topics: $(READY) ## Topics: recall and precision on labelled sets
 eval-stories: $(READY) ## Stories: copies found, different stories kept apart
 	$(BIN)/python tests/eval/eval_stories.py
 
-runners: $(READY) ## Runners: Prism, embedded Flink and Spark give the rows of the in-process run (builds what is missing)
+eval-cases: $(READY) ## Cases from the field, each as a user would run it
+	$(BIN)/python tests/eval/eval_cases.py
+
+runners: $(READY) ## Table of runners: rows equal, streams equal, CPU time (builds what is missing)
 	deploy/prism/build.sh $(BIN)/python && deploy/get_jars.sh flink && deploy/get_jars.sh spark
-	deploy/loopback_only.sh $(BIN)/python -m pytest -q tests/runners --deselect tests/runners/test_flink_cluster.py
+	deploy/loopback_only.sh $(BIN)/python bench/runners.py
 
 flink-test: $(READY) ## A stream on a real Flink cluster whose TaskManager is killed
 	deploy/prism/build.sh $(BIN)/python && deploy/get_jars.sh flink && deploy/get_jars.sh flink-cluster $(BIN)/python
 	deploy/loopback_only.sh $(BIN)/python -m pytest -q -s tests/runners/test_flink_cluster.py
 
-crash: $(READY) ## kill -9 at every step of a commit, then a rerun
-	$(BIN)/python -m pytest -q tests/crash tests/transforms/write/test_write_crash.py
+runners-all: runners flink-test ## All tests of runners; half an hour
+	deploy/loopback_only.sh $(BIN)/python -m pytest -q tests/runners --deselect tests/runners/test_flink_cluster.py
 
-ci: lint types layers docs-check test eval ## All checks; what .ci/run calls
+crash: $(READY) ## kill -9 at every step of a commit and at 50 random points, then a rerun
+	$(BIN)/python -m pytest -q tests/crash tests/transforms/write/test_write_crash.py
+	$(BIN)/python tests/crash/random_kills.py 50
+
+soak: $(READY) ## Half an hour of watch against a server whose feeds publish, edit, fail, move and stall
+	deploy/loopback_only.sh $(BIN)/python -m bench.soak --mode watch
+
+runners-get:
+	@mkdir -p build
+	@deploy/ci_runners.sh get $(PYTHON) >build/runners.log 2>&1 & echo $$! >build/runners.pid
+
+runners-wait:
+	@while kill -0 $$(cat build/runners.pid) 2>/dev/null; do sleep 1; done; cat build/runners.log
+
+# Prism and Flink are fetched and built beside the installation, and are there before the first test runs.
+ci: runners-get $(READY) lint types layers docs-check runners-wait test ## All checks; what .ci/run calls
+	$(MAKE) -j 2 eval
+	deploy/ci_runners.sh test $(BIN)/python
 
 clean: ## Remove what was made here
 	rm -rf $(VENV) .venv-peers build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
