@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-peers eval-topics eval-stories eval-cases runners flink-test runners-all crash soak runners-get runners-wait ci clean
+.PHONY: help setup run test fmt lint types layers docs docs-check eval eval-run eval-seeds eval-feeds eval-extract eval-peers eval-topics eval-stories eval-cases runners flink-test runners-all gcs-test crash soak runners-get runners-wait ci clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,10 @@ flink-test: $(READY) ## A stream on a real Flink cluster whose TaskManager is ki
 
 runners-all: runners flink-test ## All tests of runners; half an hour
 	deploy/loopback_only.sh $(BIN)/python -m pytest -q tests/runners --deselect tests/runners/test_flink_cluster.py
+
+gcs-test: $(READY) ## Datasets in Google Cloud Storage, on two emulators (builds what is missing)
+	deploy/gcs/build.sh $(BIN)/python
+	deploy/loopback_only.sh $(BIN)/python -m pytest -q tests/gcs
 
 crash: $(READY) ## kill -9 at every step of a commit and at 50 random points, then a rerun
 	$(BIN)/python -m pytest -q tests/crash tests/transforms/write/test_write_crash.py
