@@ -53,6 +53,7 @@ setup(
         "query": ["duckdb>=2.0,<3"],
         # fsspec is how DuckDB reads from a bucket.
         "gcp": ["apache-beam[gcp]>=2.77,<2.78", "google-cloud-storage>=3.1,<4", "fsspec>=2025.3"],
+        "spark-test": ["pyspark>=4.0,<5"],
         "gcs-test": ["gcp-storage-emulator>=2026.7,<2027"],
         "dev": [
             "build>=1.3,<2",

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What CI does for runners besides the in-process one: Prism and an embedded Flink must give the same rows.
+# What CI does with runners besides the in-process one, and with readers that need Java: Prism and an embedded Flink
+# must give the same rows, and Spark must read them.
 # usage: deploy/ci_runners.sh get     fetches and builds what that needs; both halves side by side
 #        deploy/ci_runners.sh test [PYTHON]
 # A machine that lacks go, java, mvn or the right to make a network namespace leaves it out, and says so.
@@ -19,6 +20,8 @@ case ${1:-} in
   test)
     "$0" get "$python" >/dev/null
     deploy/loopback_only.sh "$python" -m pytest -q tests/runners/test_batch.py -k "prism or LOOPBACK"
+    "$python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark-test]'
+    "$python" -m pytest -q tests/readers -k "spark or Spark"
     ;;
   *)
     sed -n 's/^# usage: /usage: /p' "$0" >&2
