@@ -106,10 +106,12 @@ def exit_code_of(summary: Summary, max_rejects: object = None) -> ExitCode:
     all_feeds_failed = bool(feeds.get("polled")) and feeds.get("failed", 0) >= feeds["polled"]
     items = summary.items
     nothing_read = _count(summary, ("read",), "item") > 0 and _count(summary, ("read",), "passed") == 0
-    if not summary.adds_up or all_feeds_failed or nothing_read:
-        return ExitCode.FAILED
     # What was left out because the user asked for it (keep: tagged) is no mishap.
     mishaps = items["rejected"] - summary.rejects.get("tag:untagged", 0)
+    # One new page of a feed may be gone; seeds or addresses of which none is of use are a failure.
+    nothing_used = 0 < items["in"] == mishaps and not feeds.get("polled")
+    if not summary.adds_up or all_feeds_failed or nothing_read or nothing_used:
+        return ExitCode.FAILED
     if max_rejects is not None and max_rejects.is_exceeded(mishaps, items["in"]):  # type: ignore[attr-defined]
         return ExitCode.TOO_MANY_REJECTS
     return ExitCode.DONE
@@ -123,7 +125,7 @@ def _tell_failure(summary: Summary, code: ExitCode) -> None:
     if not summary.adds_up:
         err("newsbeam: the sum of the items does not add up; please report this with the manifest of the run")
     elif code is ExitCode.FAILED:
-        what = "every feed" if summary.feeds.get("polled") else "every seed"
+        what = "every feed" if summary.feeds.get("polled") else "every seed and address"
         err(f"newsbeam: failed: {what} failed; the tables fetches and rejects say why")
     elif code is ExitCode.TOO_MANY_REJECTS:
         err(f"newsbeam: {summary.items['rejected']:,} items were rejected, more than --max-rejects allows")

@@ -64,14 +64,15 @@ def test_every_mistake_of_a_file_is_named_with_its_place(tmp_path):
     assert any(f"{config}:4:" in line for line in lines)
 
 
-def test_only_unreadable_seeds_is_exit_1(tmp_path):
-    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7\n")
+@pytest.mark.parametrize(("name", "body"), [("paper.pdf", b"%PDF-1.7\n"), ("page.html", b"<html></html>")])
+def test_only_seeds_of_no_use_is_exit_1(name, body, tmp_path):
+    (tmp_path / name).write_bytes(body)
 
-    done = newsbeam("run", "--seeds", tmp_path / "paper.pdf", "-d", tmp_path / "out", check=False)
+    done = newsbeam("run", "--seeds", tmp_path / name, "-d", tmp_path / "out", check=False)
 
     assert done.returncode == 1
     assert "rejected 1" in done.stdout
-    assert "every seed failed" in done.stderr
+    assert "every seed and address failed" in done.stderr
 
 
 def test_all_feeds_failing_is_exit_1_and_one_of_two_is_0(tmp_path):
