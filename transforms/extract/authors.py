@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 
 from transforms.extract.jsonld import Graph, Node
 from transforms.extract.names import AUTHOR_LIMIT, is_name, is_organisation, is_publisher, same_name, split_names
-from transforms.extract.page import Page
+from transforms.extract.page import Page, stands_in
 
 _META_KEYS = (
     "author", "article:author", "parsely-author", "sailthru.author", "dc.creator", "dcterms.creator", "byl",
@@ -117,7 +117,7 @@ def _byline_names(tree: HtmlElement) -> list[str]:
         names: list[str] = []
         holder = None
         for element in find(tree)[:_CANDIDATE_LIMIT]:
-            if _is_foreign(element):
+            if stands_in(element, _FOREIGN_TAGS, _FOREIGN_PLACES):
                 continue
             text = (element.get("content") or _text_of(element)).strip()
             if not text or len(text) > _BYLINE_LIMIT_CHARS:
@@ -153,15 +153,3 @@ def _block_of(element: HtmlElement) -> HtmlElement:
             break
         block = parent
     return block
-
-
-def _is_foreign(element: HtmlElement) -> bool:
-    for place in [element, *element.iterancestors()]:
-        if place.tag in _FOREIGN_TAGS:
-            return True
-        if place.tag in ("article", "main", "body"):
-            return False
-        marks = f"{place.get('class') or ''} {place.get('id') or ''}".lower()
-        if any(word in marks for word in _FOREIGN_PLACES):
-            return True
-    return False

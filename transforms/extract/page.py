@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
+from collections.abc import Collection
 from typing import NamedTuple
 
 from lxml import etree
@@ -90,6 +91,25 @@ def squeeze(text: str | None) -> str:
 def new_element(tag: str) -> HtmlElement:
     """Returns an element of a tree of its own, of the same kind as those of a parsed page."""
     return _PARSER.makeelement(tag)
+
+
+def stands_in(element: HtmlElement, tags: Collection[str], marks: Collection[str]) -> bool:
+    """Tells whether an element, or one around it below the article, has one of the tags or a name with one of the marks.
+
+    Args:
+        element: Where to begin.
+        tags: Of elements.
+        marks: Parts of class and id, in lower case.
+    """
+    for place in [element, *element.iterancestors()]:
+        if place.tag in tags:
+            return True
+        if place.tag in ("article", "main", "body"):
+            return False
+        names = f"{place.get('class') or ''} {place.get('id') or ''}".lower()
+        if any(mark in names for mark in marks):
+            return True
+    return False
 
 
 def parse_tree(html: bytes) -> HtmlElement | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from lxml import etree
 from lxml.html import HtmlElement
 
+from transforms.extract.page import stands_in
+
 _MIN_CHARS = 40
 _LIMIT_CHARS = 600
 _CANDIDATE_LIMIT = 20
@@ -44,7 +46,7 @@ def find_standfirst(tree: HtmlElement, text: str, descriptions: tuple[str, ...])
         content = _squeeze("".join(element.itertext()))
         if not _MIN_CHARS <= len(content) <= _LIMIT_CHARS or content[:_PROBE_CHARS] in squeezed:
             continue
-        if _is_foreign(element) or _is_linked(element, content):
+        if stands_in(element, _FOREIGN_TAGS, _FOREIGN_MARKS) or _is_linked(element, content):
             continue
         if _HEADLINE_BEFORE(element) and _LATER(element, start=first):
             return content
@@ -74,18 +76,6 @@ def _candidates(tree: HtmlElement, text: str, descriptions: tuple[str, ...]) -> 
         marks = element.get("class").lower()
         if any(mark in marks for mark in _MARKS):
             yield element
-
-
-def _is_foreign(element: HtmlElement) -> bool:
-    for place in [element, *element.iterancestors()]:
-        if place.tag in _FOREIGN_TAGS:
-            return True
-        if place.tag in ("article", "main", "body"):
-            return False
-        marks = f"{place.get('class') or ''} {place.get('id') or ''}".lower()
-        if any(mark in marks for mark in _FOREIGN_MARKS):
-            return True
-    return False
 
 
 def _is_linked(element: HtmlElement, content: str) -> bool:
