@@ -94,7 +94,7 @@ def new_element(tag: str) -> HtmlElement:
 
 
 def stands_in(element: HtmlElement, tags: Collection[str], marks: Collection[str]) -> bool:
-    """Tells whether an element, or one around it below the article, has one of the tags or a name with one of the marks.
+    """Tells whether an element, or one around it in the article, has one of the tags or is named by one of the marks.
 
     Args:
         element: Where to begin.
