@@ -90,7 +90,11 @@ ARTICLES = _table(
         _column("authors", _list_of(_TEXT), "Names as printed, in order (schema.org author)"),
         _column("credits", _list_of(_TEXT), "Lines such as 'X contributed to this report', taken out of the text"),
         _column("syndication_credit?", _TEXT, "Agency that the text is credited to (AP, Reuters ...)"),
-        _column("published_raw?", _TEXT, "The date as written where published_at was read; also one that is not believed (published_at is null then)"),
+        _column(
+            "published_raw?",
+            _TEXT,
+            "The date as written where published_at was read; also one that is not believed (published_at is null then)",
+        ),
         _column("published_source", _TEXT, "One of: " + ", ".join(PUBLISHED_SOURCES)),
         _column("published_precision", _TEXT, "One of: " + ", ".join(PRECISIONS)),
         _column("published_zone_known", _FLAG, "False if the zone was assumed"),
