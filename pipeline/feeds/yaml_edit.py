@@ -186,7 +186,8 @@ def scalar(text: str) -> str:
     """Returns a text of one line as a YAML scalar that every reader takes for this text, inside brackets too."""
     word = YamlText(text)
     word.plain = True
-    is_plain = _PLAIN.fullmatch(text) or _PLAIN_TEXT.fullmatch(text)
+    # In brackets a question mark ends a word (YAML 1.1).
+    is_plain = "?" not in text and (_PLAIN.fullmatch(text) or _PLAIN_TEXT.fullmatch(text))
     if is_plain and not is_trap(word) and not text.endswith((" ", ":")):
         return text
     if text.isprintable():

@@ -90,7 +90,7 @@ def test_an_alias_elsewhere_is_not_changed_with_the_list():
     ("text", "written"),
     [
         ("The Ferry", "The Ferry"),
-        ("https://a.example/f?x=1&y=2", "https://a.example/f?x=1&y=2"),
+        ("https://a.example/f?x=1&y=2", "'https://a.example/f?x=1&y=2'"),
         ("Señal 5", "Señal 5"),
         ("no", "'no'"),
         ("12:30", "'12:30'"),
@@ -98,6 +98,7 @@ def test_an_alias_elsewhere_is_not_changed_with_the_list():
         ("it's", "it's"),
         ("# one", "'# one'"),
         ("a, b", "'a, b'"),
+        ("0?", "'0?'"),
         ("", "''"),
         ("line\u2028break", '"line\\U00002028break"'),
     ],
