@@ -9,7 +9,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from pipeline.cli.output import err
 from pipeline.config.load import config_sha256
 from pipeline.errors import ExitCode, RunError
 from pipeline.graph import Job, batch_sources, build
+from pipeline.options import DIRECT_RUNNER
 from pipeline.plan import BATCH_ENTRIES, Plan
 from pipeline.progress import Progress
 from pipeline.settings import fetch_settings
@@ -200,7 +201,9 @@ def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocat
             max_items_per_feed=config.max_items_per_feed,
         ),
         fetch=fetch,
-        extract=ExtractSettings(workers=config.extract.workers, timeout_s=config.extract.timeout_s),
+        extract=ExtractSettings(
+            extract_processes(config.extract.workers, options.beam_flags), config.extract.timeout_s
+        ),
         taxonomy=plan.taxonomy,
         tag=TagSettings(entity_model=config.entity_model),
         write=WriteSettings(
@@ -213,6 +216,18 @@ def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocat
         limit=options.limit or (BATCH_ENTRIES if plan.feeds or plan.url_paths else None),
         limit_entries_only=options.limit is None,
     )
+
+
+def extract_processes(configured: int, beam_flags: Sequence[str]) -> int | None:
+    """Returns how many child processes each process of the runner extracts with; ``None`` is one a core.
+
+    Args:
+        configured: ``extract.workers``; 0 leaves it to us.
+        beam_flags: Checked flags for Beam. Runners with processes of their own use the cores already.
+    """
+    runner = next((flag for flag in beam_flags if flag.startswith("--runner=")), f"--runner={DIRECT_RUNNER}")
+    is_alone = runner == f"--runner={DIRECT_RUNNER}" and "--direct_running_mode=multi_processing" not in beam_flags
+    return configured or (None if is_alone else 1)
 
 
 @contextmanager
