@@ -64,8 +64,10 @@ def _read(path: str) -> list[Document | Entry | Reject]:
 
 def _fetched(url: str, setup: Setup) -> list[Document | Entry | Reject]:
     from pipeline.settings import client_settings
+    from transforms.fetch.addresses import Target, check_url
     from transforms.fetch.client import HttpClient
     from transforms.fetch.pages import PAGE_HEADERS
+    from transforms.fetch.robots import RobotsCache
 
     address = to_fetchable(url)
     if address is None:
@@ -74,9 +76,19 @@ def _fetched(url: str, setup: Setup) -> list[Document | Entry | Reject]:
         raise ConfigError(
             f"contact is not set; add --contact you@example.org, so that {host_of(address)} knows who asks"
         )
-    client = HttpClient(client_settings(setup.config), lambda: datetime.now(timezone.utc))
+    settings, rules = client_settings(setup.config), RobotsCache()
+    client = HttpClient(settings, lambda: datetime.now(timezone.utc))
+
+    def outcome_of_robots(target: Target) -> str | None:
+        verdict = rules.check(client, target, settings.user_agent, datetime.now(timezone.utc))
+        return verdict.unreachable or (None if verdict.allowed else "robots")
+
     try:
-        exchange = client.get(address, PAGE_HEADERS)
+        target = check_url(address, settings.allow_loopback)
+        outcome = outcome_of_robots(target) if isinstance(target, Target) else None
+        if outcome is not None:
+            return [Reject("fetch", outcome, "robots.txt", datetime.now(timezone.utc), url=address)]
+        exchange = client.get(address, PAGE_HEADERS, may_follow=outcome_of_robots)
     finally:
         client.close()
     now = exchange.started_at
