@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from transforms.decoding import decode, mostly_utf8, wide_encoding
 from transforms.text import lines_of
-
-_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 
 
 class Line(NamedTuple):
@@ -40,14 +37,15 @@ def decoded_lines(data: bytes) -> Iterator[Line]:
         return
     plain = data.removeprefix(codecs.BOM_UTF8)
     fallback: str | None = None
-    for number, match in enumerate(_LINE.finditer(plain), 1):
-        raw = match[1]
+    if b"\r" in plain:
+        plain = plain.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    for number, raw in enumerate(plain.split(b"\n"), 1):
         if not raw.strip():
             continue
         try:
             yield Line(number, raw.decode("utf-8"), raw)
         except UnicodeDecodeError:
-            fallback = fallback or ("utf-8" if len(plain) < len(data) else _encoding_of_odd_lines(plain))
+            fallback = fallback or ("utf-8" if data.startswith(codecs.BOM_UTF8) else _encoding_of_odd_lines(plain))
             yield _odd_line(number, raw, fallback)
 
 
@@ -63,7 +61,7 @@ def _wide_lines(data: bytes) -> Iterator[Line]:
 
 def _encoding_of_odd_lines(data: bytes) -> str:
     """The encoding of the lines that are no UTF-8; ``utf-8`` if they are to be repaired."""
-    beyond_ascii = [line for line in _LINE.findall(data) if not line.isascii()]
+    beyond_ascii = [line for line in data.split(b"\n") if not line.isascii()]
     odd = [line for line in beyond_ascii if not _is_utf8(line)]
     together = b"\n".join(odd)
     if len(beyond_ascii) >= 2 * len(odd) or mostly_utf8(together):

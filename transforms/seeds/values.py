@@ -12,6 +12,9 @@ from transforms.text import clean_text
 from transforms.urls import without_logins
 
 _DAMAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|[\ud800-\udfff]")
+# The same by way of bytes, many times as fast: pages are long, and hardly one is damaged.
+_CONTROLS = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
+_CONTROLS_OF_JSON = bytes([*range(0x09), *range(0x0B, 0x20)])
 _TAG = re.compile(r"</?(?:p|div|br|h[1-6]|article|section|span|a|ul|ol|li|em|strong|figure|html|body)\b[^>]*>", re.I)
 _LONGEST_SHORT_FIELD = 2000
 
@@ -71,7 +74,7 @@ def parse_object(text: str) -> tuple[_Object, tuple[str, ...]]:
         raise BadRecordError(f"no JSON: {_meaning_of(error)}") from error
     if not isinstance(value, _Object):
         raise BadRecordError(f"JSON, but no object: {_kind_of(value)}")
-    if re.search(r"[\x00-\x08\x0b-\x1f]", text):
+    if _holds_any(text, _CONTROLS_OF_JSON):
         warnings.append("repaired_control")
     return value, tuple(dict.fromkeys(warnings))
 
@@ -198,9 +201,20 @@ class Fields:
         return safe
 
     def _mended(self, text: str) -> str:
+        if not _holds_any(text, _CONTROLS):
+            return text
         for match in _DAMAGE.finditer(text):
             self.warnings.append("repaired_surrogate" if match[0] >= "\ud800" else "repaired_control")
         return _DAMAGE.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else "", text)
+
+
+def _holds_any(text: str, controls: bytes) -> bool:
+    """Tells whether a text holds one of some ASCII control characters, or a lone surrogate."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return True
+    return len(data.translate(None, controls)) < len(data)
 
 
 def _plain_key(key: str) -> str:
