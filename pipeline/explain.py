@@ -80,8 +80,7 @@ def _fetched(url: str, setup: Setup) -> list[Document | Entry | Reject]:
     client = HttpClient(settings, lambda: datetime.now(timezone.utc))
 
     def outcome_of_robots(target: Target) -> str | None:
-        verdict = rules.check(client, target, settings.user_agent, datetime.now(timezone.utc))
-        return verdict.unreachable or (None if verdict.allowed else "robots")
+        return rules.check(client, target, settings.user_agent, datetime.now(timezone.utc)).refusal
 
     try:
         target = check_url(address, settings.allow_loopback)

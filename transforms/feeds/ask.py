@@ -114,7 +114,7 @@ class Asker:
             target = check_url(url, self._settings.allow_loopback)
             assert isinstance(target, Target)
             rows.append(fetch_row(verdict.exchange, target))
-        return None if verdict.allowed else verdict.unreachable or "robots"
+        return verdict.refusal
 
 
 def address_to_ask(source: FeedSource, previous: FeedState | None, memory: PollMemory) -> str:

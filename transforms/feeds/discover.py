@@ -85,8 +85,8 @@ def discover_site(url: str, asker: Asker, run: RunContext) -> Discovery:
     verdict = asker.ask_robots(url, run.now())
     sitemaps: list[FoundFeed] = []
     if verdict is not None:
-        if not verdict.allowed:
-            return Discovery(None, False, (), verdict.unreachable or "robots")
+        if verdict.refusal:
+            return Discovery(None, False, (), verdict.refusal)
         if verdict.exchange is not None and verdict.exchange.outcome == "ok":
             sitemaps = news_sitemaps(verdict.exchange.body, verdict.exchange.final_url)
     exchange = asker.get(url, {})

@@ -217,9 +217,7 @@ class HostWalk:
             tools.gate.hold(target.host, verdict.exchange.retry_after_until)
         if verdict.crawl_delay_s is not None:
             tools.gate.slow_down(target.host, verdict.crawl_delay_s)
-        if verdict.unreachable:
-            return verdict.unreachable
-        return None if verdict.allowed else "robots"
+        return verdict.refusal
 
     def _tell_robots(self, verdict: robots.Verdict, target: Target) -> None:
         """Makes the row of the request behind a verdict, if it is of this run, once a walk.

@@ -60,6 +60,11 @@ class Verdict(NamedTuple):
     exchange: Exchange | None = None
     basis: Exchange | None = None
 
+    @property
+    def refusal(self) -> str | None:
+        """The outcome of a request that is not made because of this verdict; ``None`` if it may be made."""
+        return None if self.allowed else self.unreachable or "robots"
+
 
 class _Rules:
     """The robots.txt of one origin as last read; the lock keeps two threads from asking for it at once."""
