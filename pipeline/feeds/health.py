@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from transforms.feeds.health import FeedHealth, fetch_of_row, judge_feeds
-from transforms.fetch.addresses import without_credentials
 from transforms.records import FeedSource, Fetch
+from transforms.urls import without_logins
 from transforms.write.storage import DatasetError, Storage, storage_of
 
 LOOK_BACK = timedelta(days=60)
@@ -123,7 +123,7 @@ def judge(sources: list[FeedSource], polls: list[Fetch], now: datetime) -> list[
     if not sources:
         sources = list(_polled(polls))
     # The dataset holds addresses without user and password.
-    return judge_feeds([source._replace(url=without_credentials(source.url)) for source in sources], polls, now)
+    return judge_feeds([source._replace(url=without_logins(source.url)) for source in sources], polls, now)
 
 
 def _polled(polls: list[Fetch]) -> Iterator[FeedSource]:

@@ -16,12 +16,12 @@ from transforms.feeds.memory import PollMemory, from_json
 from transforms.feeds.model import FeedItem, ParsedFeed
 from transforms.feeds.parse import parse_feed
 from transforms.feeds.schedule import UNCONDITIONAL_AFTER, parse_http_date
-from transforms.fetch.addresses import Refused, Target, check_url, without_credentials
+from transforms.fetch.addresses import Refused, Target, check_url
 from transforms.fetch.client import ClientSettings, Exchange, HttpClient
 from transforms.fetch.gate import HostGate
 from transforms.fetch.robots import RobotsCache, Verdict, fetch_row
 from transforms.records import FeedSource, Fetch, RunContext
-from transforms.urls import host_of, url_key
+from transforms.urls import host_of, url_key, without_logins
 
 FEED_KINDS = frozenset({"rss", "atom", "rdf", "json", "sitemap"})
 SITEMAP_INDEX = "sitemap_index"
@@ -292,5 +292,5 @@ def _is_same(exchange: Exchange, source: FeedSource, memory: PollMemory) -> bool
 
 def not_asked(url: str, outcome: str, now: datetime) -> Exchange:
     """Returns the exchange that stands for a request that was not made."""
-    url = without_credentials(url)
+    url = without_logins(url)
     return Exchange(url, url, None, {}, b"", outcome, "", now, 0)

@@ -15,10 +15,9 @@ from transforms.feeds.ask import Asker
 from transforms.feeds.memory import from_json
 from transforms.feeds.poll import Known, PollLimits, PollResult, host_down, poll
 from transforms.feeds.schedule import is_due
-from transforms.fetch.addresses import without_credentials
 from transforms.fetch.pages import BREAKER_FAILURES, LIMITED_ANSWERS
 from transforms.records import FeedSource, RunContext, Tally
-from transforms.urls import host_of, url_key
+from transforms.urls import host_of, url_key, without_logins
 
 _HOST_FAILURES = frozenset({"timeout", "connect_error", "dns_error", "tls_error"})
 
@@ -43,7 +42,7 @@ class PollTools(NamedTuple):
 
 def state_of(source: FeedSource, feeds: Mapping[str, FeedState]) -> FeedState | None:
     """Returns what the dataset knows of a feed."""
-    return feeds.get(without_credentials(source.url))
+    return feeds.get(without_logins(source.url))
 
 
 def address_of(source: FeedSource, feeds: Mapping[str, FeedState]) -> str:

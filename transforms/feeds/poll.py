@@ -19,11 +19,10 @@ from transforms.feeds.learn import SUCCESSES, Asked, News, confirmed_move, find_
 from transforms.feeds.memory import PollMemory, to_json
 from transforms.feeds.model import ITEM_LIMIT, TakenItems
 from transforms.feeds.parse import to_entries
-from transforms.fetch.addresses import without_credentials
 from transforms.fetch.client import Exchange
 from transforms.fetch.due import entry_to_json
 from transforms.records import Entry, FeedSource, Fetch, Reject, RunContext, Tally
-from transforms.urls import host_of, url_key
+from transforms.urls import host_of, url_key, without_logins
 
 
 class PollLimits(NamedTuple):
@@ -103,7 +102,7 @@ def _taken(asked: Asked, limits: PollLimits) -> TakenItems | None:
     return to_entries(
         asked.answer.feed,
         asked.source,
-        without_credentials(asked.source.url),
+        without_logins(asked.source.url),
         now=asked.at,
         max_age_s=limits.max_age_s or None,
         max_items=limits.max_items or ITEM_LIMIT,
@@ -116,7 +115,7 @@ def _row(asked: Asked, news: News, memory: PollMemory) -> Fetch:
     etag, last_modified = _validators_to_keep(asked, news)
     failures = 0 if asked.succeeded else (previous.failures if previous else 0) + 1
     until = exchange.retry_after_until if answer.outcome in ("rate_limited", "server_error") else None
-    url = without_credentials(source.url)
+    url = without_logins(source.url)
     return Fetch(
         kind="feed",
         url=url,

@@ -242,8 +242,3 @@ def goes_past_proxy(host: str, no_proxy: Iterable[str]) -> bool:
         except ValueError:
             continue
     return False
-
-
-def without_credentials(url: str) -> str:
-    """Returns an address without user name and password, for rows and messages."""
-    return urls.without_logins(url)

@@ -27,6 +27,7 @@ from transforms.fetch.addresses import Refused, Target
 from transforms.fetch.deadline import Watch, Watchdog
 from transforms.fetch.failures import FAILURES, judge_failure
 from transforms.fetch.gate import HostGate
+from transforms.urls import without_logins
 
 _READ_BYTES = 1 << 16
 _DETAIL_LENGTH = 300
@@ -171,7 +172,7 @@ class HttpClient:
         seconds_left = self._settings.total_timeout_s
         hops: list[tuple[int, str]] = []
         seen: set[str] = set()
-        final_url = asked = addresses.without_credentials(url)
+        final_url = asked = without_logins(url)
         while True:
             if isinstance(target, Refused):
                 answer = _Answer(target.outcome, target.detail, hops[-1][0] if hops else None)
@@ -183,7 +184,7 @@ class HttpClient:
                 break
             assert answer.status is not None
             place = answers.redirect_target(target.url, answer.location)
-            hops.append((answer.status, addresses.without_credentials(place)))
+            hops.append((answer.status, without_logins(place)))
             target = self._next_target(place, hops, seen, may_follow)
             final_url = target.url if isinstance(target, Target) else hops[-1][1]
         until = answers.retry_after_until(answer.headers.get("retry-after"), self._now())

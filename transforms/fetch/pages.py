@@ -363,5 +363,5 @@ def _say_no_contact() -> None:
 
 def _no_exchange(entry: Entry, outcome: str, detail: str, now: datetime) -> Exchange:
     """An exchange that was not made."""
-    url = addresses.without_credentials(entry.url or "")
+    url = urls.without_logins(entry.url or "")
     return Exchange(url, url, None, {}, b"", outcome, detail, now, 0)

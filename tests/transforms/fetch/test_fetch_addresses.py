@@ -16,8 +16,8 @@ from transforms.fetch.addresses import (
     host_of,
     is_allowed_address,
     is_loopback_host,
-    without_credentials,
 )
+from transforms.urls import without_logins
 
 PUBLIC = [
     "8.8.8.8",
@@ -217,7 +217,7 @@ def test_no_proxy_takes_hosts_domains_and_networks(host: str, no_proxy: list[str
     ],
 )
 def test_credentials_are_taken_out_of_addresses(url: str, clean: str) -> None:
-    assert without_credentials(url) == clean
+    assert without_logins(url) == clean
 
 
 def test_hosts_are_named_for_the_gate() -> None:
