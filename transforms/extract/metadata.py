@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -14,6 +13,7 @@ from transforms.extract.headline import agreement, choose_headline, plain
 from transforms.extract.jsonld import ARTICLE_TYPES, Node, types_of
 from transforms.extract.page import Page
 from transforms.extract.published import Published, find_published
+from transforms.records import Document
 
 DESCRIPTION_LIMIT_CHARS = 2000
 KEYWORD_LIMIT = 50
@@ -49,25 +49,22 @@ class Metadata(NamedTuple):
     node: Node | None
 
 
-def read_metadata(
-    page: Page, url: str | None, fetched_at: datetime, feed_at: datetime | None = None, announced: str | None = None
-) -> Metadata:
+def read_metadata(page: Page, document: Document) -> Metadata:
     """Reads everything that the head, the structured data and the headings of a page say.
 
     Args:
         page: The parsed page.
-        url: Its address after redirects, if it has one.
-        fetched_at: When it came.
-        feed_at: What the feed says of its publication.
-        announced: The title under which it was announced, a witness to which heading is the headline.
+        document: Where it came from. The title of its entry is a witness to which heading is the headline.
     """
+    entry = document.entry
+    url = document.final_url or entry.url
     node = choose_article(page, url)
     graph = page.graph
     publisher = _publisher(page, node)
     site_name = plain(page.meta("og:site_name", "application-name")) or publisher
     houses = tuple(name for name in (publisher, site_name, *_domain_names(url)) if name)
     declared = graph.text(node, "headline") or graph.text(node, "name") if node else None
-    title, title_source = choose_headline(page, declared, houses, announced)
+    title, title_source = choose_headline(page, declared, houses, entry.title)
     authors, authors_source = find_authors(page, node, houses)
     body = graph.text(node, "articleBody") if node else None
     descriptions = tuple(_descriptions(page, node))
@@ -79,7 +76,7 @@ def read_metadata(
         descriptions=descriptions,
         authors=authors,
         authors_source=authors_source,
-        published=find_published(page, node, url, fetched_at, feed_at),
+        published=find_published(page, node, url, document.fetched_at, entry.published_at),
         section=_section(page, node),
         keywords=_keywords(page, node),
         article_type=_article_type(page, node),
@@ -88,7 +85,7 @@ def read_metadata(
         site_name=site_name or None,
         language_declared=_language(page, node),
         access=_access(page, node),
-        ai_reservation=ai_reservation(page),
+        ai_reservation=_ai_reservation(page, document),
         article_body=body if body and len(body) > 100 else None,
         declared_words=_declared_words(page, node),
         node=node,
@@ -240,18 +237,12 @@ def _access(page: Page, node: Node | None) -> str:
     return "paywalled" if tier in _PAYWALLED_TIERS else "unknown"
 
 
-def ai_reservation(page: Page, x_robots_tag: str = "", tdm_reservation: str = "") -> str:
-    """Opt-outs: the TDM Reservation Protocol (W3C community group report) before the ``noai`` directive.
-
-    Args:
-        page: Whose head may hold them.
-        x_robots_tag: The header of that name.
-        tdm_reservation: The header of that name.
-    """
-    if "1" in (page.meta("tdm-reservation"), tdm_reservation.strip()):
+def _ai_reservation(page: Page, document: Document) -> str:
+    """Opt-outs: the TDM Reservation Protocol (W3C community group report) before the ``noai`` directive."""
+    if "1" in (page.meta("tdm-reservation"), document.tdm_reservation.strip()):
         return "tdm"
     metas = [value for key in ("robots", "googlebot", "noai") for value in page.metas.get(key, ())]
-    return "noai" if _NO_AI.search(" ".join([*metas, x_robots_tag])) or "noai" in page.metas else "none"
+    return "noai" if _NO_AI.search(" ".join([*metas, document.x_robots_tag])) or "noai" in page.metas else "none"
 
 
 def _declared_words(page: Page, node: Node | None) -> int | None:

@@ -11,7 +11,7 @@ from transforms.extract.decode import DecodedPage, decode_page
 from transforms.extract.extraction import Body, Extraction, refuse
 from transforms.extract.lines import Sorted, sort_page_lines
 from transforms.extract.live import is_live_blog, read_live_posts, without_posts
-from transforms.extract.metadata import Metadata, ai_reservation, read_metadata
+from transforms.extract.metadata import Metadata, read_metadata
 from transforms.extract.page import Page, parse_tree, read_page
 from transforms.extract.standfirst import find_standfirst
 from transforms.extract.state import state_text
@@ -56,13 +56,9 @@ def extract_page(document: Document, recorder: Recorder) -> Extraction | Reject:
         return refuse(document, "empty", "the page has no elements")
     if tree is None:
         return refuse(document, "not_html", "no mark-up could be read")
-    entry = document.entry
     with recorder.step("metadata"):
         page = read_page(tree)
-        url = document.final_url or entry.url
-        metadata = read_metadata(page, url, document.fetched_at, entry.published_at, entry.title)
-        reservation = ai_reservation(page, document.x_robots_tag, document.tdm_reservation)
-        metadata = metadata._replace(ai_reservation=reservation)
+        metadata = read_metadata(page, document)
     with recorder.step("text"):
         body = _rescue(extract_body(tree, decoded.html), metadata, page, decoded)
         posts = read_live_posts(page.graph, document.fetched_at) if is_live_blog(metadata.node) else ()
