@@ -36,7 +36,7 @@ from transforms.records import FeedSource, RunContext
 from transforms.schema import SCHEMA_VERSION
 from transforms.tag.stage import TagSettings
 from transforms.write.commit import recover, staging_folder
-from transforms.write.manifest import Manifest, committed_runs, read_manifest, read_manifests
+from transforms.write.manifest import Manifest, read_manifest, read_manifests
 from transforms.write.readers import topic_counts
 from transforms.write.stage import WriteSettings
 from transforms.write.storage import DatasetError, storage_of
@@ -101,8 +101,7 @@ def _check_manifests(root: str) -> None:
     A damaged one is told before anything is asked; after the run it would look as if that had failed.
     """
     storage = storage_of(root)
-    read_manifests(storage)
-    if not committed_runs(storage) and storage.names("articles"):
+    if not read_manifests(storage) and storage.names("articles"):
         where = storage.full_path("_runs")
         raise DatasetError(f"{root} has articles but no manifests in {where}; restore them from a backup", where)
 
