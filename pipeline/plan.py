@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -13,7 +11,6 @@ from pipeline.config.load import Setup, is_loopback
 from pipeline.config.model import Config
 from pipeline.errors import ConfigError
 from transforms.records import Entry, FeedSource
-from transforms.remote.bucket import is_remote
 from transforms.remote.files import match, read_file, size_of
 from transforms.seeds.expand import expand_seeds
 from transforms.seeds.urls_file import read_urls
@@ -70,11 +67,7 @@ def make_plan(setup: Setup) -> Plan:
 
 def _url_files(patterns: tuple[str, ...]) -> Iterator[str]:
     for pattern in patterns:
-        if is_remote(pattern):
-            files = match(pattern)
-        else:
-            found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
-            files = [path for path in found if os.path.isfile(path)]
+        files = match(pattern)
         if not files:
             raise ConfigError(f"no list of addresses at {pattern}; it is a text file with one address a line")
         yield from files

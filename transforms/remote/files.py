@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import glob
 import os
 import re
 from pathlib import Path
@@ -70,16 +71,19 @@ def size_of(path: str) -> int:
 
 
 def match(pattern: str) -> list[str]:
-    """Returns the addresses that a pattern stands for, sorted; a name without signs stands for itself.
+    """Returns the files that a pattern stands for, sorted; a name without signs stands for itself, if it is there.
 
-    ``*`` and ``?`` stop at ``/``, ``**`` stands for any folders. Objects below a hidden folder are left out.
+    ``*`` and ``?`` stop at ``/``, ``**`` stands for any folders. What lies below a hidden folder is left out.
 
     Args:
-        pattern: An address with a scheme.
+        pattern: A local path or an address.
 
     Raises:
         OSError: If the bucket cannot be listed.
     """
+    if not is_remote(pattern):
+        found_here = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+        return [path for path in found_here if os.path.isfile(path)]
     bucket, name = bucket_of(pattern)
     if not _MAGIC.search(name):
         return [pattern] if is_file(pattern) else []
