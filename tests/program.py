@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -107,3 +108,16 @@ def run_json(*words: object, **how: Any) -> dict[str, Any]:
 def items_of(summary: dict[str, Any]) -> dict[str, int]:
     """Returns the terms of the sum that are not zero."""
     return {name: count for name, count in summary["items"].items() if count}
+
+
+def run_until_killed(script: Path, *words: object, timeout_s: float = 400) -> None:
+    """Runs a script of tests that ends itself with kill -9, and makes sure that it was this that ended it."""
+    ended = subprocess.run(
+        [sys.executable, str(script), *map(str, words)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr

@@ -20,7 +20,7 @@ def _die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _kill_after_calls(owner: Any, name: str, calls: int) -> None:
+def kill_after_calls(owner: Any, name: str, calls: int) -> None:
     """Lets a function work ``calls`` times and kills the process when it has returned for the last of them."""
     real = getattr(owner, name)
     left = [calls]
@@ -41,13 +41,13 @@ def _set_up(place: str) -> None:
         import transforms.write.stage
 
         for stage in (transforms.write.stage, transforms.maintain.stage):
-            _kill_after_calls(stage, "stage_file", 1)
+            kill_after_calls(stage, "stage_file", 1)
     elif place == "between journal and promote":
         commit.promote = _die
     elif place == "in the middle of promote":
-        _kill_after_calls(LocalStorage, "move", 2)
+        kill_after_calls(LocalStorage, "move", 2)
     elif place == "before the manifest":
-        _kill_after_calls(committer, "write_meta", 1)
+        kill_after_calls(committer, "write_meta", 1)
     else:
         raise ValueError(place)
 

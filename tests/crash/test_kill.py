@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import ROOT, newsbeam, page, rss, run_json
+from tests.program import ROOT, newsbeam, page, rss, run_json, run_until_killed
 from tests.rows import assert_same_rows, assert_sound, read_rows
 from tests.servers import Answer, NewsServer
 
@@ -32,14 +31,7 @@ def undisturbed(tmp_path_factory):
 @pytest.mark.parametrize("place", PLACES)
 def test_the_next_run_completes_what_a_killed_one_left(place, undisturbed, tmp_path):
     words = ["run", "--seeds", "seeds/*", "-d", str(tmp_path / "out")]
-    killed = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "killed_program.py"), place, *words],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_until_killed(Path(__file__).parent / "killed_program.py", place, *words)
     assert not list((tmp_path / "out" / "_runs").glob("*.json"))
 
     newsbeam(*words)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.program import ROOT, newsbeam, run_json
+from tests.program import ROOT, newsbeam, run_json, run_until_killed
 from tests.rows import assert_same_rows, read_rows
 from tests.transforms.maintain.make_dataset import findings_of
 
@@ -41,14 +38,7 @@ def test_a_retag_that_was_killed_is_completed_by_the_next(place, datasets, tmp_p
     root = tmp_path / "out"
     shutil.copytree(datasets / "out", root)
     before = {row["article_id"]: row["taxonomy_sha256"] for row in read_rows(root, "articles")}
-    killed = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "killed_program.py"), place, *command(root, datasets)],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_until_killed(Path(__file__).parent / "killed_program.py", place, *command(root, datasets))
 
     newsbeam(*command(root, datasets))
 

@@ -6,8 +6,6 @@ python killed_run.py STEP WORDS...       newsbeam itself, of test_gcs_run.py
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from typing import Any
 
@@ -15,6 +13,7 @@ import transforms.write.commit as commit
 import transforms.write.committer as committer
 import transforms.write.stage as stage
 from pipeline.cli import main
+from tests.crash.killed_program import kill_after_calls
 from tests.transforms.write import test_write_crash as without_beam
 from transforms.remote.gcs import GcsBucket
 from transforms.write.lease import Lease
@@ -31,21 +30,6 @@ STEPS: dict[str, tuple[Any, str, int]] = {
     "before the manifest": (committer, "write_meta", 1),
     "after the commit, before the lease is given back": (commit, "_close", 1),
 }
-
-
-def kill_after_calls(owner: Any, name: str, calls: int) -> None:
-    """Lets a function work so many times and kills the process when it has returned for the last of them."""
-    real = getattr(owner, name)
-    left = [calls]
-
-    def counted(*args: Any, **kwargs: Any) -> Any:
-        result = real(*args, **kwargs)
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-
-    setattr(owner, name, counted)
 
 
 def commit_without_beam(root: str) -> int:

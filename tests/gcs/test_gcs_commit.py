@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +10,7 @@ import pytest
 
 from tests.gcs import killed_run, stores
 from tests.gcs.killed_run import STEPS
-from tests.program import ROOT
+from tests.program import run_until_killed
 from tests.rows import assert_same_rows, assert_sound
 from tests.transforms.write.test_write_crash import FIRST, SECOND, Crash, run_once
 from transforms.maintain.verify import verify
@@ -125,15 +121,7 @@ def test_a_crash_before_each_change_then_rerun(any_root, undisturbed, tmp_path, 
 @pytest.mark.parametrize("step", STEPS)
 def test_kill_9_at_each_step_then_rerun(any_root, undisturbed, tmp_path, step):
     locked_run(any_root, FIRST, "20261130T101502Z-0001")
-    killed = subprocess.run(
-        [sys.executable, killed_run.__file__, step, "commit", any_root],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_until_killed(Path(killed_run.__file__), step, "commit", any_root, timeout_s=200)
 
     locked_run(any_root, SECOND, "20261130T111602Z-0002")  # at once: the process of the lease is known to be gone
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.gcs import stores
-from tests.program import ROOT, items_of, page, rss
+from tests.program import ROOT, items_of, page, rss, run_until_killed
 from tests.program import newsbeam as _newsbeam
 from tests.rows import assert_same_rows, assert_sound
 from tests.servers import Answer, NewsServer
@@ -158,15 +156,7 @@ def test_a_second_run_at_the_same_time_is_refused_with_a_line(emulator_root):
 @pytest.mark.parametrize("step", STEPS)
 def test_the_next_run_completes_what_a_killed_one_left(step, emulator_root, local, tmp_path):
     words = ["run", "-c", CONFIG, "-d", emulator_root]
-    killed = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "killed_run.py"), step, *words],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    run_until_killed(Path(__file__).parent / "killed_run.py", step, *words)
 
     newsbeam(*words)
 

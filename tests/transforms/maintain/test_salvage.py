@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from tests.rows import assert_same_rows, assert_sound, data_files
-from tests.transforms.maintain.make_dataset import findings_of, quiet, report_of, two_days
+from tests.transforms.maintain.make_dataset import findings_of, quiet, report_of
 from tests.transforms.write.test_write_crash import FIRST, SECOND, Crash, FailingStorage, run_once
 from transforms.maintain.compact import compact
 from transforms.maintain.contents import read_contents
@@ -16,19 +16,6 @@ from transforms.maintain.repair import repair
 from transforms.write.commit import recover
 from transforms.write.manifest import read_manifests
 from transforms.write.storage import DatasetError, LocalStorage
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    root = tmp_path_factory.mktemp("made") / "out"
-    two_days(root)
-    return root
-
-
-@pytest.fixture
-def root(made, tmp_path):
-    shutil.copytree(made, tmp_path / "out")
-    return tmp_path / "out"
 
 
 def mend(root):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.rows import read_rows
-from tests.transforms.maintain.make_dataset import findings_of, hashes, quiet, report_of, two_days
+from tests.transforms.maintain.make_dataset import findings_of, hashes, quiet, report_of
 from transforms.dedupe.history import STATE_FOLDER, newest_snapshot, read_snapshot, rebuild, write_snapshot
 from transforms.maintain.findings import KINDS
 from transforms.maintain.repair import repair
@@ -21,19 +21,6 @@ from transforms.write.storage import LocalStorage
 FIRST = "20260901T100000Z-0000.00000.0.parquet"
 ARTICLES = f"articles/ingest_date=2026-09-01/{FIRST}"
 DEPORTATION = f"article_topics/topic=deportation/ingest_date=2026-09-01/{FIRST}"
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    root = tmp_path_factory.mktemp("made") / "out"
-    two_days(root)
-    return root
-
-
-@pytest.fixture
-def root(made, tmp_path):
-    shutil.copytree(made, tmp_path / "out")
-    return tmp_path / "out"
 
 
 def mended(root):
