@@ -18,7 +18,7 @@ from transforms.dedupe.state import StateLocation
 from transforms.extract.stage import ExtractArticles, ExtractSettings
 from transforms.feeds.stage import PollFeeds, PollSettings
 from transforms.fetch.stage import FetchPages, FetchSettings
-from transforms.records import Document, FeedSource, RunContext
+from transforms.records import FeedSource, RunContext
 from transforms.seeds.stage import ReadSeeds, ReadUrls
 from transforms.stream.follow import Reread
 from transforms.stream.stage import FollowFeeds
@@ -122,24 +122,25 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
         due_entries, asked = polled.due, (polled,)
 
     announced = (
-        (polled.entries, listed.entries, read.entries, read.documents)
-        | "Announced items" >> beam.Flatten()
+        (polled.entries, listed.entries, read.entries)
+        | "Announced entries" >> beam.Flatten()
         | "Drop known" >> DropKnown(job.state, job.run)
     )
-    taken = announced.new | "Take first" >> TakeFirst(job.limit, job.run, job.limit_entries_only)
-    seeds = taken.new | "Seeds" >> beam.Filter(lambda item: isinstance(item, Document))
-    entries = taken.new | "Entries" >> beam.Filter(lambda item: not isinstance(item, Document))
-
-    pages = (
-        (entries, due_entries) | "Pages to fetch" >> beam.Flatten() | "Fetch pages" >> FetchPages(job.fetch, job.run)
+    seeds = read.documents | "Drop known seeds" >> DropKnown(job.state, job.run)
+    taken = {"entries": announced.new, "documents": seeds.new} | "Take first" >> TakeFirst(
+        job.limit, job.run, job.limit_entries_only
     )
-    extracted = (
-        (pages.documents, seeds)
-        | "Documents" >> beam.Flatten()
-        | "Extract articles" >> ExtractArticles(job.extract, job.run, job.state)
-    )
-    tagged = extracted.articles | "Tag topics" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
 
-    stages = (*asked, listed, read, announced, taken, pages, extracted, tagged)
+    due_and_new = (taken.entries, due_entries) | "Pages to fetch" >> beam.Flatten()
+    pages = due_and_new | "Fetch pages" >> FetchPages(job.fetch, job.run)
+    # Extracted where they are read or fetched: a page is a hundred times what is kept of it, and never shuffled.
+    extracted = [
+        documents | f"Extract {name}" >> ExtractArticles(job.extract, job.run, job.state)
+        for name, documents in (("pages", pages.documents), ("seeds", taken.documents))
+    ]
+    articles = [branch.articles for branch in extracted] | "Articles" >> beam.Flatten()
+    tagged = articles | "Tag topics" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
+
+    stages = (*asked, listed, read, announced, seeds, taken, pages, *extracted, tagged)
     side = tuple(stage.side for stage in stages) | "Beside the articles" >> beam.Flatten()
     return {"tagged": tagged.tagged, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
@@ -126,14 +126,24 @@ class _ReadDue(_Tallying):
         yield from taken
 
 
+class Taken(NamedTuple):
+    """What ``TakeFirst`` yields: PCollections of ``Entry``, ``Document`` and ``Side``."""
+
+    entries: Any
+    documents: Any
+    side: Any
+
+
 class TakeFirst(beam.PTransform):
     """Puts off what is over the number of items that a run may take.
 
-    In: ``PCollection[Entry | Document]``. Out: ``.new``, at most ``limit`` items (equal ones count as one),
-    and ``.side``: tallies of the stage ``take`` (``in``, ``passed``, ``deferred``), and for each entry put
-    off a ``Fetch`` that makes it due at once. A document comes again with its seed file.
+    In: ``{"entries": PCollection[Entry], "documents": PCollection[Document]}``. Out: ``Taken``: of both together
+    at most ``limit`` items (equal ones count as one), and tallies of the stage ``take`` (``in``, ``passed``,
+    ``deferred``), and for each entry put off a ``Fetch`` that makes it due at once. A document comes again with
+    its seed file.
 
-    Seeds go first, then the newest entries. An unbounded input is never cut.
+    Seeds go first, then the newest entries. An unbounded input is never cut. What is not counted is not held back
+    either: documents that are free of the limit are never kept in memory to wait for the others.
     """
 
     def __init__(self, limit: int | None, run: RunContext, entries_only: bool = False) -> None:
@@ -149,18 +159,25 @@ class TakeFirst(beam.PTransform):
         self._run = run
         self._entries_only = entries_only
 
-    def expand(self, items: Any) -> Any:
+    def expand(self, items: dict[str, Any]) -> Taken:
         """Finds the place of the last item that is taken, and cuts there."""
-        take = _Take(self._run, self._entries_only)
-        if self._limit is None or not items.is_bounded:
-            return items | "Take all" >> beam.ParDo(take).with_outputs(SIDE, main="new")
-        last = (
-            items
-            | "Rank" >> beam.FlatMap(_ranks, self._entries_only)
-            | "First ranks" >> beam.combiners.Top.Smallest(self._limit + 1)
-        )
-        cut = beam.pvalue.AsSingleton(last)
-        return items | "Take" >> beam.ParDo(take, first=cut, limit=self._limit).with_outputs(SIDE, main="new")
+        last = None
+        if self._limit is not None and items["entries"].is_bounded:
+            counted = ["entries"] if self._entries_only else ["entries", "documents"]
+            ranks = [items[name] | f"Rank {name}" >> beam.Map(_rank) for name in counted]
+            last = ranks | "All ranks" >> beam.Flatten() | "First" >> beam.combiners.Top.Smallest(self._limit + 1)
+        entries = self._take("entries", items["entries"], last)
+        documents = self._take("documents", items["documents"], None if self._entries_only else last)
+        side = (entries[SIDE], documents[SIDE]) | "Beside" >> beam.Flatten()
+        return Taken(entries["new"], documents["new"], side)
+
+    def _take(self, name: str, items: Any, last: Any) -> Any:
+        take = _Take(self._run)
+        if last is None:
+            return items | f"Take all {name}" >> beam.ParDo(take).with_outputs(SIDE, main="new")
+        first = beam.pvalue.AsSingleton(last)
+        step = beam.ParDo(take, first=first, limit=self._limit).with_outputs(SIDE, main="new")
+        return items | f"Take {name}" >> step
 
 
 Rank = tuple[bool, float, str, str]
@@ -172,27 +189,20 @@ def _rank(item: Entry | Document) -> Rank:
     return (not isinstance(item, Document), age, entry.url_key, entry.entry_version or "")
 
 
-def _ranks(item: Entry | Document, entries_only: bool) -> Iterator[Rank]:
-    if not (entries_only and isinstance(item, Document)):
-        yield _rank(item)
-
-
 class _Take(_Tallying):
     STAGE = "take"
 
-    def __init__(self, run: RunContext, entries_only: bool) -> None:
+    def __init__(self, run: RunContext) -> None:
         super().__init__()
         self._run = run
-        self._entries_only = entries_only
 
     def process(
         self, item: Entry | Document, first: Sequence[Rank] = (), limit: int | None = None
     ) -> Iterator[Entry | Document | Any]:
         self._counts["in"] += 1
         # An entry without address could not be put off: nothing would bring it back.
-        free = isinstance(item, Document) if self._entries_only else False
-        free = free or (isinstance(item, Entry) and not item.url)
-        if free or limit is None or len(first) <= limit or _rank(item) < first[limit]:
+        is_free = isinstance(item, Entry) and not item.url
+        if is_free or limit is None or len(first) <= limit or _rank(item) < first[limit]:
             self._counts["passed"] += 1
             yield item
             return

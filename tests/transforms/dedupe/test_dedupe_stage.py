@@ -34,6 +34,22 @@ def outputs(transform: beam.PTransform, items: Items | None, main: str) -> tuple
     return collected.get("main", []), collected.get("side", [])
 
 
+def take(transform: TakeFirst, items: Items) -> tuple[list[Any], list[Any]]:
+    """Runs ``TakeFirst`` and returns what it takes, documents and entries together, and its side output."""
+    collected.clear()
+    with beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions([])) as pipeline:
+        kinds = {"entries": Entry, "documents": Document}
+        inputs = {
+            name: pipeline | name >> beam.Create([item for item in items if isinstance(item, kind)], reshuffle=False)
+            for name, kind in kinds.items()
+        }
+        out = inputs | transform
+        for name in kinds:
+            _ = getattr(out, name) | f"collect {name}" >> beam.Map(collect, name)
+        _ = out.side | "collect side" >> beam.Map(collect, "side")
+    return collected.get("documents", []) + collected.get("entries", []), collected.get("side", [])
+
+
 def counts(side: Sequence[Any]) -> dict[tuple[str, str], int]:
     found: dict[tuple[str, str], int] = {}
     for record in side:
@@ -101,7 +117,7 @@ def entries_by_age() -> list[Entry]:
 
 def test_without_a_limit_all_are_taken() -> None:
     items = entries_by_age()
-    new, side = outputs(TakeFirst(None, RUN), items, "new")
+    new, side = take(TakeFirst(None, RUN), items)
     assert sorted(new) == sorted(items)
     assert counts(side) == {("take", "in"): 5, ("take", "passed"): 5}
 
@@ -109,7 +125,7 @@ def test_without_a_limit_all_are_taken() -> None:
 def test_seeds_go_first_then_the_newest_and_the_rest_is_due_at_once() -> None:
     seed = document("https://a.example/seed", "v1")
     items = [*entries_by_age()[::-1], seed]
-    new, side = outputs(TakeFirst(3, RUN), items, "new")
+    new, side = take(TakeFirst(3, RUN), items)
     assert sorted(map(str, new)) == sorted(map(str, [seed, *entries_by_age()[:2]]))
     assert counts(side) == {("take", "in"): 6, ("take", "passed"): 3, ("take", "deferred"): 3}
     rows = [record for record in side if isinstance(record, Fetch)]
@@ -120,12 +136,12 @@ def test_seeds_go_first_then_the_newest_and_the_rest_is_due_at_once() -> None:
 
 def test_a_limit_may_spare_documents() -> None:
     seeds = [document(f"https://a.example/seed/{n}", "v1") for n in range(4)]
-    new, side = outputs(TakeFirst(2, RUN, entries_only=True), [*seeds, *entries_by_age()], "new")
+    new, side = take(TakeFirst(2, RUN, entries_only=True), [*seeds, *entries_by_age()])
     assert len(new) == 6
     assert counts(side)["take", "deferred"] == 3
 
 
 def test_exactly_the_limit_puts_nothing_off() -> None:
-    new, side = outputs(TakeFirst(5, RUN), entries_by_age(), "new")
+    new, side = take(TakeFirst(5, RUN), entries_by_age())
     assert len(new) == 5
     assert ("take", "deferred") not in counts(side)
