@@ -15,7 +15,7 @@ from transforms.write.storage import DatasetError, Storage
 
 MAX_FILE_BYTES = 128 << 20
 _PLAIN_KEYS = {
-    "article_topics": ("domain", "fetched_at", "article_id"),
+    "article_topics": ("domain", "fetched_at", "article_id", "revision"),
     "rejects": ("stage", "reason", "url", "reject_id"),
     "fetches": ("kind", "host", "url", "started_at", "outcome"),
     "stories": ("story_id", "article_id"),
@@ -61,7 +61,7 @@ def sorted_table(table: str, data: pa.Table) -> pa.Table:
         # The first topic of each row as text, empty if it has none.
         first = pc.binary_join(pc.list_slice(data["topics"], 0, 1).cast(pa.list_(pa.string())), "")
         keys = [pc.equal(pc.list_value_length(data["topics"]), 0), first]
-        keys += [data["domain"], data["fetched_at"], data["article_id"]]
+        keys += [data["domain"], data["fetched_at"], data["article_id"], data["revision"]]
     else:
         keys = [data[name] for name in _PLAIN_KEYS[table]]
     filled = [pc.fill_null(key, "") if pa.types.is_string(key.type) else key for key in keys]

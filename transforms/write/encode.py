@@ -39,11 +39,12 @@ def sort_rows(table: str, rows: Sequence[Row]) -> list[Row]:
 
 def _article_key(row: Row) -> tuple[Any, ...]:
     topics = row["topics"]
-    return (not topics, topics[0] if topics else "", row["domain"], row["fetched_at"], row["article_id"])
+    first = topics[0] if topics else ""
+    return (not topics, first, row["domain"], row["fetched_at"], row["article_id"], row["revision"])
 
 
 def _topic_key(row: Row) -> tuple[Any, ...]:
-    return (row["domain"], row["fetched_at"], row["article_id"])
+    return (row["domain"], row["fetched_at"], row["article_id"], row["revision"])
 
 
 def _reject_key(row: Row) -> tuple[Any, ...]:

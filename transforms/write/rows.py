@@ -49,6 +49,8 @@ def article_row(tagged: TaggedArticle, run: RunContext, store_text: str = "full"
         "feed_url": entry.feed_url,
         "entry_id": entry.entry_id,
         "discovered_via": entry.discovered_via,
+        # A page tells when it was changed; of a record of a seed only the record can.
+        "modified_at": article.modified_at or (entry.updated_at if article.text_source == "seed" else None),
         "feed_published_at": entry.published_at if entry.feed_url else None,
         "ingested_at": run.now(),
         "first_seen_at": article.fetched_at,

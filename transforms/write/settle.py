@@ -7,16 +7,17 @@ input gives the same bytes, in whatever order the rows come.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from transforms.dedupe.state import KnownState
+from transforms.dedupe.state import CommittedRevision, KnownState
 from transforms.records import Alias, Tally
 from transforms.write.encode import cut_parts, data_path, encode, sort_rows
 from transforms.write.rows import alias_of, topic_rows
+from transforms.write.versions import is_seed, versions_of
 
 Row = dict[str, Any]
-TopicRows = Mapping[str, list[tuple[str, Row]]]  # by article_id
+TopicRows = Mapping[tuple[str, int], list[tuple[str, Row]]]  # by article_id and revision
 
 
 class ArticleItem(NamedTuple):
@@ -92,8 +93,8 @@ class Settled(NamedTuple):
 def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str, run_id: str = "") -> Settled:
     """Decides what is written of the rows of a shard, and encodes it.
 
-    At most one row an article is written in a run: of several the longest text, then the smallest address.
-    Its revision is one more than the last committed; the same content again is none.
+    Of the texts that come of one article ``versions_of`` says which are versions. Each is a revision, one more than
+    that before it; the same content again is none.
 
     Args:
         items: All rows of the shard.
@@ -112,8 +113,7 @@ def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str
             (rejects if isinstance(item, RejectItem) else fetches).append(item.row)
     counts: Counter[str] = Counter()
     aliases: list[Alias] = []
-    chosen = _choose(articles, aliases, counts)
-    written = _number(chosen, known, aliases, counts)
+    written = [item for group in _by_article(articles) for item in _number(group, known, aliases, counts)]
     kept_rejects = _new_rejects(rejects, known, counts)
     # One exchange may be told of by two walks (robots.txt); what is told twice is one row.
     exchanges = {tuple(row[name] for name in _EXCHANGE): row for row in fetches}
@@ -123,14 +123,14 @@ def settle(items: Iterable[Item], known: KnownState, ingest_date: str, stem: str
     if run_id:
         for row in [*(item.row for item in written), *kept_rejects, *kept_fetches]:
             row["run_id"] = run_id
-    topics = {item.row["article_id"]: topic_rows(item.row, item.snippets) for item in written}
+    topics = {_revision_key(item.row): topic_rows(item.row, item.snippets) for item in written}
     files = _article_files(written, topics, ingest_date, stem)
     for table, rows in (("rejects", kept_rejects), ("fetches", kept_fetches)):
         files += _plain_files(table, rows, ingest_date, stem)
     return Settled(
         tuple(files),
         tuple(sorted(set(aliases), key=_alias_order)),
-        tuple(Tally("write", outcome, count) for outcome, count in sorted(counts.items())),
+        tuple(Tally("write", outcome, count) for outcome, count in sorted((+counts).items())),
         _summarise(written, topics, kept_rejects, kept_fetches),
         {
             "articles": [item.row for item in written],
@@ -144,49 +144,52 @@ def _alias_order(alias: Alias) -> tuple[str, ...]:
     return (alias.url_key, alias.entry_version or "", alias.article_id, alias.outcome)
 
 
-def _choose(articles: Sequence[ArticleItem], aliases: list[Alias], counts: Counter[str]) -> list[ArticleItem]:
-    """Keeps one row an article; the others become aliases."""
-    chosen: dict[str, ArticleItem] = {}
-    for item in sorted(articles, key=_preference):
-        best = chosen.setdefault(item.row["article_id"], item)
-        if best is item:
-            continue
-        counts["duplicate"] += 1
-        if any(item.row[name] != best.row[name] for name in ("url_key", "entry_version")):
-            aliases.append(alias_of(item.row, "duplicate"))
-    return list(chosen.values())
-
-
-def _preference(item: ArticleItem) -> tuple[Any, ...]:
-    row = item.row
-    # Beyond text and address only so that the choice never depends on the order of arrival.
-    return (
-        -item.text_length, row["url"], row["content_sha256"], row["entry_version"] or "", row["source_id"],
-        row["feed_url"] or "", row["entry_id"] or "", row["body_sha256"], row["raw_uri"] or "", row["fetched_at"],
-    )  # fmt: skip
+def _by_article(articles: Iterable[ArticleItem]) -> Iterable[list[ArticleItem]]:
+    groups: dict[str, list[ArticleItem]] = {}
+    for item in articles:
+        groups.setdefault(item.row["article_id"], []).append(item)
+    return (groups[article_id] for article_id in sorted(groups))
 
 
 def _number(
-    chosen: Sequence[ArticleItem], known: KnownState, aliases: list[Alias], counts: Counter[str]
-) -> list[ArticleItem]:
-    """Sets revision, first_seen_at and duplicate_of; drops what is committed with the same content."""
-    written = []
-    for item in chosen:
+    group: Sequence[ArticleItem], known: KnownState, aliases: list[Alias], counts: Counter[str]
+) -> Iterator[ArticleItem]:
+    """Yields what is written of one article, with revision, first_seen_at and duplicate_of; the rest is known."""
+    kept, others = versions_of(group)
+    entries = {_entry_key(item.row) for item in kept}
+    counts["duplicate"] += len(others)
+    aliases += [alias_of(item.row, "duplicate") for item in others if _entry_key(item.row) not in entries]
+    last = known.revision_of(kept[0].row["article_id"])
+    for item in kept:
         row = item.row
-        last = known.revision_of(row["article_id"])
-        if last is not None and last.content_sha256 == row["content_sha256"]:
+        if last is not None and (last.content_sha256 == row["content_sha256"] or _is_committed_seed(item, known)):
             counts["known"] += 1
             aliases.append(alias_of(row, "unchanged"))
             continue
         counts["new" if last is None else "revised"] += 1
+        first_seen_at = row["fetched_at"] if last is None else last.first_seen_at
         copy_of = known.duplicate_of(row["text_fingerprint"]) if row["text_fingerprint"] else None
+        last = CommittedRevision(1 if last is None else last.revision + 1, row["content_sha256"], first_seen_at)
         numbered = row | {
-            "revision": 1 if last is None else last.revision + 1,
-            "first_seen_at": row["fetched_at"] if last is None else last.first_seen_at,
+            "revision": last.revision,
+            "first_seen_at": first_seen_at,
             "duplicate_of": copy_of if copy_of != row["article_id"] else None,
         }
-        written.append(item._replace(row=numbered))
-    return written
+        yield item._replace(row=numbered)
+
+
+def _entry_key(row: Row) -> tuple[str, str | None]:
+    return row["url_key"], row["entry_version"]
+
+
+def _revision_key(row: Mapping[str, Any]) -> tuple[str, int]:
+    return row["article_id"], row["revision"]
+
+
+def _is_committed_seed(item: ArticleItem, known: KnownState) -> bool:
+    """Tells whether this very record is committed; it comes again where a stream goes back."""
+    version = item.row["entry_version"]
+    return is_seed(item) and version is not None and known.is_committed(item.row["url_key"], version)
 
 
 def _new_rejects(rows: Sequence[Row], known: KnownState, counts: Counter[str]) -> list[Row]:
@@ -211,7 +214,7 @@ def _article_files(items: Sequence[ArticleItem], topics: TopicRows, ingest_date:
         files.append(DataFile("articles", path, len(part), encode("articles", part)))
         by_topic: dict[str, list[Row]] = {}
         for row in part:
-            for topic, topic_row in topics[row["article_id"]]:
+            for topic, topic_row in topics[_revision_key(row)]:
                 by_topic.setdefault(topic, []).append(topic_row)
         for topic in sorted(by_topic):
             rows = sort_rows("article_topics", by_topic[topic])
@@ -234,7 +237,7 @@ def _summarise(
     levels: Counter[tuple[str, str]] = Counter()
     best: dict[str, tuple[tuple[Any, ...], dict[str, str] | None]] = {}
     for item in written:
-        for topic, row in topic_rows_of[item.row["article_id"]]:
+        for topic, row in topic_rows_of[_revision_key(item.row)]:
             levels[topic, row["level"]] += 1
             rank = (row["snippet"] is not None, row["level"] == "primary", row["score"], row["article_id"])
             if topic not in best or rank > best[topic][0]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.transforms.write.make_items import START, fetch, match, reject, run_at, sha, tagged, tags
+from tests.transforms.write.make_items import START, entry, fetch, match, reject, run_at, sha, tagged, tags
 from transforms.records import Boilerplate, Entity, LivePost
 from transforms.schema import ARTICLE_TOPICS, ARTICLES, FETCHES, REJECTS
 from transforms.write.rows import (
@@ -142,3 +142,11 @@ def test_side_rows_fit_whatever_they_hold() -> None:
 def test_the_partition_is_the_utc_day() -> None:
     late = datetime(2026, 11, 30, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     assert ingest_date(late) == "2026-12-01"
+
+
+def test_the_record_of_a_seed_may_say_when_its_text_was_changed() -> None:
+    changed = START - timedelta(days=9)
+    announced = entry(updated_at=changed)
+    assert article_row(tagged(text_source="seed", entry=announced), RUN)["modified_at"] == changed
+    assert article_row(tagged(text_source="page", entry=announced), RUN)["modified_at"] is None
+    assert article_row(tagged(text_source="seed", entry=announced, modified_at=START), RUN)["modified_at"] == START
