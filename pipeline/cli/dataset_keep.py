@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from pipeline.cli.output import err, is_terminal, out, printable
-from pipeline.dataset.opening import dataset_root, locked, plural
+from pipeline.dataset.opening import dataset_root, locked, plural, readable
 from pipeline.errors import ConfigError, ExitCode
 
 
@@ -24,7 +24,8 @@ def verify(args: argparse.Namespace) -> int:
 
     tell = _teller(args)
     repaired: list[str] = []
-    with locked(dataset_root(args), args.wait, recovers=False) as storage:
+    root = dataset_root(args)
+    with locked(root, args.wait, recovers=False) if args.repair else readable(root, args.wait) as storage:
         report = look(storage, tell)
         if args.repair:
             repaired, report = repair(storage, report, tell)

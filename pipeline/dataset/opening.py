@@ -10,7 +10,7 @@ from pipeline.cli.output import err, shown_path
 from pipeline.config.load import load_config
 from pipeline.errors import ConfigError
 from transforms.write.commit import recover
-from transforms.write.lock import acquire
+from transforms.write.lock import acquire, acquire_to_read
 from transforms.write.manifest import RUNS
 from transforms.write.storage import Storage, has_folder, storage_of
 
@@ -56,6 +56,17 @@ def locked(root: str, wait: bool, recovers: bool = True) -> Iterator[Storage]:
             for run_id in recover(storage).finished:
                 err(f"newsbeam: finished the interrupted run {run_id}")
         yield storage
+
+
+@contextmanager
+def readable(root: str, wait: bool) -> Iterator[Storage]:
+    """Holds off writers of a dataset that is only read, as far as that can be done where nothing may be written.
+
+    Raises:
+        DatasetBusyError: If a process writes to it.
+    """
+    with acquire_to_read(root, wait=wait):
+        yield storage_of(root)
 
 
 def plural(count: int, word: str) -> str:

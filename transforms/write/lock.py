@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import weakref
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timezone
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from transforms.write.lease import Lease
 
 LOCK_FILE = "_lock"
+_CANNOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 
 
 class DatasetBusyError(DatasetError):
@@ -116,6 +118,43 @@ def acquire(root: str, wait: bool = False) -> DatasetLock | Lease:
         lock.release()
         raise DatasetError(f"cannot write {path}: {error.strerror}", path) from error
     return lock
+
+
+def acquire_to_read(root: str, wait: bool = False) -> AbstractContextManager[object]:
+    """Keeps writers away from a dataset for as long as it is read, as far as this process may.
+
+    Where nothing can be written, a lock file that is there is locked in common with other readers. Without one, and
+    in an object store, a writer that comes later is not kept away.
+
+    Args:
+        root: The dataset.
+        wait: Whether to wait for a writer to end; else it is an error.
+
+    Raises:
+        DatasetBusyError: If a process writes to it.
+        DatasetError: If it cannot be asked for.
+    """
+    try:
+        return acquire(root, wait)
+    except DatasetBusyError:
+        raise
+    except DatasetError as error:
+        if getattr(error.__cause__, "errno", None) not in _CANNOT_WRITE:
+            raise
+    path = os.path.join(root, LOCK_FILE)
+    try:
+        file = open(path, "rb") if "://" not in root else None  # noqa: SIM115 (to close it ends the lock)
+    except OSError:
+        file = None
+    if file is None:
+        return nullcontext()
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH if wait else fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        holder = _read_holder(file.fileno())
+        file.close()
+        raise _busy(root, path, holder) from error
+    return file
 
 
 def _acquire_lease(root: str, wait: bool) -> Lease:
