@@ -15,6 +15,7 @@ _ARCHIVES = (
     (b"Rar!", "a rar archive"),
 )
 _CHUNK_BYTES = 1 << 16
+_UNPACKED_CHUNK_BYTES = 1 << 20
 _MEMBERS_LIMIT = 20_000
 
 
@@ -55,7 +56,7 @@ def _unpack_member(data: bytes, position: int, out: bytearray, limit_bytes: int)
     while not unpacker.eof:
         piece = data[position : position + _CHUNK_BYTES]
         try:
-            unpacked = unpacker.decompress(piece, _CHUNK_BYTES)
+            unpacked = unpacker.decompress(piece, _UNPACKED_CHUNK_BYTES)
         except zlib.error as error:
             raise UnpackError("truncated", "the compressed data is damaged; nothing of it is used") from error
         used = len(piece) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any
 
@@ -64,19 +65,32 @@ def parse_object(text: str) -> tuple[_Object, tuple[str, ...]]:
     def null_for(_: str) -> None:
         warnings.append("repaired_nan")
 
-    try:
-        value = json.loads(
-            text, strict=False, parse_float=_Float, parse_constant=null_for, object_pairs_hook=_object_of
+    def parse(is_strict: bool) -> Any:
+        return json.loads(
+            text, strict=is_strict, parse_float=_Float, parse_constant=null_for, object_pairs_hook=_object_of
         )
+
+    try:
+        value, was_odd = _strict_first(parse)
     except RecursionError:
         raise BadRecordError("no JSON: nested too deep") from None
     except ValueError as error:
         raise BadRecordError(f"no JSON: {_meaning_of(error)}") from error
     if not isinstance(value, _Object):
         raise BadRecordError(f"JSON, but no object: {_kind_of(value)}")
-    if _holds_any(text, _CONTROLS_OF_JSON):
+    if was_odd and _holds_any(text, _CONTROLS_OF_JSON):
         warnings.append("repaired_control")
     return value, tuple(dict.fromkeys(warnings))
+
+
+def _strict_first(parse: Callable[[bool], Any]) -> tuple[Any, bool]:
+    """Returns what a parser gives, and whether it had to allow control characters within strings."""
+    try:
+        return parse(True), False
+    except json.JSONDecodeError as error:
+        if not error.msg.startswith("Invalid control character"):
+            raise
+        return parse(False), True
 
 
 # What Python's reader says -> what people can do about it.
