@@ -11,15 +11,16 @@ from pipeline.config.load import Setup, is_loopback
 from pipeline.config.model import Config
 from pipeline.errors import ConfigError
 from transforms.records import Entry, FeedSource
-from transforms.remote.files import match, read_file, size_of
+from transforms.remote.files import match, read_file
 from transforms.seeds.expand import expand_seeds
 from transforms.seeds.urls_file import read_urls
+from transforms.seeds.weight import text_bytes_of
 from transforms.tag.taxonomy import Taxonomy
 from transforms.urls import host_of
 
-# Bounds of one local run, a "micro-batch": the in-process runner keeps the text of a run in memory.
+# Bounds of one local run, a "micro-batch": the in-process runner keeps the text of a run in memory, some six times.
 BATCH_FILES = 5_000
-BATCH_BYTES = 64 << 20
+BATCH_TEXT_BYTES = 64 << 20
 BATCH_ENTRIES = 10_000
 
 
@@ -74,19 +75,16 @@ def _url_files(patterns: tuple[str, ...]) -> Iterator[str]:
 
 
 def cut_batches(paths: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Cuts seed files so that no batch has too many files or bytes (compressed ones count fivefold)."""
+    """Cuts seed files so that no batch has too many files or too much text."""
     batch: list[str] = []
-    size = 0
+    text_bytes = 0
     for path in paths:
-        try:
-            bytes_ = size_of(path) * (5 if path.endswith(".gz") else 1)
-        except OSError:
-            bytes_ = 0  # reading it will say what is wrong
-        if batch and (len(batch) >= BATCH_FILES or size + bytes_ > BATCH_BYTES):
+        more_bytes = text_bytes_of(path)
+        if batch and (len(batch) >= BATCH_FILES or text_bytes + more_bytes > BATCH_TEXT_BYTES):
             yield tuple(batch)
-            batch, size = [], 0
+            batch, text_bytes = [], 0
         batch.append(path)
-        size += bytes_
+        text_bytes += more_bytes
     if batch:
         yield tuple(batch)
 
