@@ -20,6 +20,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipeline import __version__
 from pipeline.cli.output import err
 from pipeline.config.load import config_sha256
+from pipeline.config.model import Config
 from pipeline.errors import ExitCode, RunError
 from pipeline.graph import Job, batch_sources, build
 from pipeline.options import DIRECT_RUNNER
@@ -29,7 +30,7 @@ from pipeline.settings import fetch_settings
 from transforms import meter
 from transforms.dedupe.replay import Replay, write_replay
 from transforms.dedupe.state import NEWEST, StateLocation, latest_state, open_state
-from transforms.extract.pool import kill_pools
+from transforms.extract.pool import kept_pool, kill_pools
 from transforms.extract.stage import ExtractSettings
 from transforms.feeds.stage import PollSettings
 from transforms.records import FeedSource, RunContext
@@ -76,7 +77,8 @@ def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
     """
     config = plan.config
     manifests: list[Manifest] = []
-    with _clean_ends(), Progress(options.show_progress):
+    pool = _extract_settings(config, options).pool()
+    with _clean_ends(), Progress(options.show_progress), kept_pool(pool):
         recover(config.dataset)
         _check_manifests(config.dataset)
         meter.reset()
@@ -200,9 +202,7 @@ def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocat
             max_items_per_feed=config.max_items_per_feed,
         ),
         fetch=fetch,
-        extract=ExtractSettings(
-            extract_processes(config.extract.workers, options.beam_flags), config.extract.timeout_s
-        ),
+        extract=_extract_settings(config, options),
         taxonomy=plan.taxonomy,
         tag=TagSettings(entity_model=config.entity_model),
         write=WriteSettings(
@@ -215,6 +215,10 @@ def make_job(plan: Plan, options: RunOptions, run: RunContext, state: StateLocat
         limit=options.limit or (BATCH_ENTRIES if plan.feeds or plan.url_paths else None),
         limit_entries_only=options.limit is None,
     )
+
+
+def _extract_settings(config: Config, options: RunOptions) -> ExtractSettings:
+    return ExtractSettings(extract_processes(config.extract.workers, options.beam_flags), config.extract.timeout_s)
 
 
 def extract_processes(configured: int, beam_flags: Sequence[str]) -> int | None:

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple
@@ -271,6 +271,16 @@ def release_pool(pool: ExtractPool) -> None:
             return
         _shared.pop(pool.settings, None)
     pool.close()
+
+
+@contextlib.contextmanager
+def kept_pool(settings: PoolSettings) -> Iterator[None]:
+    """Keeps the pool of these settings, so that several runs in a row share its children."""
+    pool = acquire_pool(settings)
+    try:
+        yield
+    finally:
+        release_pool(pool)
 
 
 def kill_pools() -> None:

@@ -45,6 +45,11 @@ class ExtractSettings(NamedTuple):
     memory_bytes: int = 1536 * 1024 * 1024
     function: str = "transforms.extract.article:extract"
 
+    def pool(self) -> pools.PoolSettings:
+        """Returns the settings of the child processes."""
+        workers = pools.available_cores() if self.workers is None else self.workers
+        return pools.PoolSettings(workers, self.timeout_s, self.memory_bytes, self.function)
+
 
 class ExtractArticles(beam.PTransform):
     """Turns documents into articles.
@@ -85,7 +90,7 @@ class _Extract(beam.DoFn):
 
     def setup(self) -> None:
         open_state(self._state)  # read before the first document needs it
-        self._workers = pools.available_cores() if self._settings.workers is None else self._settings.workers
+        self._workers = self._settings.pool().workers
         self._local_texts = 0
         quiet_libraries()
 
@@ -136,10 +141,7 @@ class _Extract(beam.DoFn):
 
     def _submit(self, document: Document, timestamp: Any, window: Any) -> None:
         if self._pool is None:
-            settings = self._settings
-            self._pool = pools.acquire_pool(
-                pools.PoolSettings(self._workers, settings.timeout_s, settings.memory_bytes, settings.function)
-            )
+            self._pool = pools.acquire_pool(self._settings.pool())
         future = self._pool.submit(document)
         self._pending.append(_Pending(document, future, timestamp, window))
         self._pending_bytes += len(document.body)

@@ -144,6 +144,19 @@ def test_one_pool_a_process_is_shared_until_its_last_user_is_gone() -> None:
     assert wait_until_gone(pids, 2) == []
 
 
+def test_runs_in_a_row_share_the_children_of_a_pool_that_is_kept() -> None:
+    settings = pools.PoolSettings(1, function=FAULTS)
+    pids = []
+    with pools.kept_pool(settings):
+        for number in range(2):
+            pool = pools.acquire_pool(settings)
+            assert isinstance(pool.submit(good(number)).result(timeout=60), Extraction)
+            pids.append(children_of(pool))
+            pools.release_pool(pool)
+    assert pids[0] == pids[1] != []
+    assert wait_until_gone(pids[0], 2) == []
+
+
 def test_kill_pools_ends_every_child() -> None:
     pool = pools.acquire_pool(pools.PoolSettings(2, timeout_s=30, function=FAULTS))
     pool.submit(bad("hang"))
