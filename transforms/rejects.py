@@ -38,7 +38,7 @@ REASONS = (
     Reason("fetch", "gone", False, "The server says that the page is gone for good (410, 451)."),
     Reason("fetch", "denied", False, "The server refuses the page to us (401, 402, 403 and other 4xx)."),
     Reason("fetch", "robots", False, "robots.txt of the host asks robots not to fetch the page."),
-    Reason("fetch", "blocked_address", False, "The name leads to a private, local or otherwise refused address."),
+    Reason("fetch", "blocked_address", True, "The name leads to a private or local address; final after a redirect."),
     Reason("fetch", "bad_url", False, "The address, or one that it redirects to, is not usable."),
     Reason("fetch", "too_many_redirects", False, "More redirects than allowed."),
     Reason("fetch", "too_big", False, "The page is over the size limit."),

@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # as the last label, it makes the h
 # RFC 6761, 6762, 8375 and what routers and clouds use inside; a name without a dot is looked up in the local domain.
 _LOCAL_SUFFIXES = (".local", ".internal", ".intranet", ".lan", ".home", ".corp", ".home.arpa", ".localdomain")
 
+_LOOPBACK_FLAG = "--allow-loopback opens it"
 _V4_LOOPBACK = ipaddress.IPv4Network("127.0.0.0/8")
 # IANA special-purpose registry, without what it calls globally reachable.
 _V4_REFUSED = {
@@ -171,7 +172,7 @@ def _refusal_of_host(host: str, allow_loopback: bool) -> str | None:
     if is_literal(host):
         return refusal_of_address(host, allow_loopback)
     if host == "localhost" or host.endswith(".localhost"):
-        return None if allow_loopback else f"{host} is this machine"
+        return None if allow_loopback else f"{host} is this machine; {_LOOPBACK_FLAG}"
     if "." not in host or host.endswith(_LOCAL_SUFFIXES):
         return f"{host} is a local name"
     return None
@@ -192,22 +193,22 @@ def refusal_of_address(ip_text: str, allow_loopback: bool = False) -> str | None
     except ValueError:
         return f"{ip_text} is no plain IP address"
     if isinstance(address, ipaddress.IPv4Address):
-        return _refusal_of_v4(address, allow_loopback)
+        if address in _V4_LOOPBACK:
+            return None if allow_loopback else f"{address} is refused: loopback; {_LOOPBACK_FLAG}"
+        return _refusal_of_v4(address)
     if address.scope_id is not None:
         return f"{ip_text} names an interface of this machine"
     if address == _V6_LOOPBACK:
-        return None if allow_loopback else f"{ip_text} is refused: loopback"
+        return None if allow_loopback else f"{ip_text} is refused: loopback; {_LOOPBACK_FLAG}"
     if any(address in network for network in _V6_EMBEDDING):
-        return _refusal_of_v4(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF), allow_loopback=False)
+        return _refusal_of_v4(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
     if address not in _V6_GLOBAL:
         return f"{ip_text} is refused: not global unicast"
     meaning = _meaning_of(address, _V6_REFUSED.items())
     return f"{ip_text} is refused: {meaning}" if meaning else None
 
 
-def _refusal_of_v4(address: ipaddress.IPv4Address, allow_loopback: bool) -> str | None:
-    if allow_loopback and address in _V4_LOOPBACK:
-        return None
+def _refusal_of_v4(address: ipaddress.IPv4Address) -> str | None:
     meaning = _meaning_of(address, _V4_REFUSED.items())
     return f"{address} is refused: {meaning}" if meaning else None
 

@@ -21,6 +21,7 @@ from transforms.fetch.addresses import Refused, Target
 from transforms.fetch.client import ClientSettings, Exchange, HttpClient
 from transforms.fetch.gate import HostGate
 from transforms.records import Alias, Document, Entry, Fetch, Reject, Side
+from transforms.rejects import reason_of
 
 BREAKER_FAILURES = 3  # silent or broken exchanges in a row, after which a host is left alone
 LIMITED_ANSWERS = 2  # answers "too many requests", after which the whole host is held, not the one page
@@ -29,7 +30,7 @@ HOST_DOWN_PAUSE_LIMIT = timedelta(hours=12)
 
 PAGE_HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"}
 
-# Refused for good: each is also a reason in ``rejects``. All other outcomes but "ok" are failures for now.
+# Refused: each is also a reason in ``rejects``. All other outcomes but "ok" are failures for now.
 FINAL_OUTCOMES = frozenset(
     (
         *("not_found", "gone", "denied", "robots", "blocked_address", "bad_url", "too_many_redirects"),
@@ -276,7 +277,7 @@ class HostWalk:
         return Step("passed", document, (row,))
 
     def _final(self, entry: Entry, exchange: Exchange) -> Step:
-        """The page is refused for good: a reject, or the feed's own text in its place."""
+        """The page is refused: a reject, or the feed's own text in its place."""
         row = self._row(entry, exchange)
         if entry.content_html:
             return Step("passed", self._feed_content(entry, exchange), (row,))
@@ -319,6 +320,8 @@ class HostWalk:
             reason=reason,
             detail=exchange.detail if reason == exchange.outcome else f"{exchange.outcome}: {exchange.detail}",
             failed_at=self._tools.now(),
+            # A page that redirects to a refused address was asked for, and is not asked for again and again.
+            retryable=reason_of("fetch", reason).retryable and not exchange.redirects,
             attempts=max(entry.attempts, 1) if reason == "gave_up" else entry.attempts + 1,
             source_id=entry.source_id,
             feed_url=entry.feed_url,

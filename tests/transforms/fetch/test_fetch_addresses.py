@@ -110,6 +110,20 @@ def test_spellings_of_inner_hosts_are_blocked(url: str) -> None:
     assert checked.outcome == "blocked_address"
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.2/", "http://[::1]/", "http://localhost/"])
+def test_a_refusal_of_this_machine_names_the_flag(url: str) -> None:
+    checked = check_url(url)
+    assert isinstance(checked, Refused)
+    assert "--allow-loopback" in checked.detail
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/", "http://[::ffff:127.0.0.1]/", "http://printer.local/"])
+def test_a_refusal_that_no_flag_lifts_names_none(url: str) -> None:
+    checked = check_url(url)
+    assert isinstance(checked, Refused)
+    assert "--allow" not in checked.detail
+
+
 @pytest.mark.parametrize(
     "url",
     [

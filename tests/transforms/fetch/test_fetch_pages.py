@@ -116,6 +116,17 @@ def test_unusable_addresses_are_refused_unasked(walk: Walk, url: str, outcome: s
     assert "secret" not in repr((page_row(step), reject_of(step)))
 
 
+def test_a_refused_address_is_no_final_refusal(walk: Walk) -> None:
+    (step,) = walk([entry("http://10.0.0.1/a")])
+    assert reject_of(step).retryable
+
+
+def test_a_page_that_redirects_to_a_refused_address_is_asked_once(walk: Walk) -> None:
+    with NewsServer({"/a": redirect("http://10.0.0.1/")}) as server:
+        (step,) = walk([entry(server.url("/a"))])
+    assert (reject_of(step).reason, reject_of(step).retryable) == ("blocked_address", False)
+
+
 def test_a_seed_without_address_is_refused(walk: Walk) -> None:
     (step,) = walk([entry("x")._replace(url=None)])
     assert (step.outcome, reject_of(step).reason) == ("rejected", "bad_url")
@@ -210,7 +221,8 @@ def test_of_equal_entries_the_one_kept_does_not_depend_on_their_order() -> None:
 
 def test_every_outcome_of_a_page_is_final_or_for_now_and_listed() -> None:
     assert set(rejects.FETCH_OUTCOMES) >= FINAL_OUTCOMES
-    assert all(rejects.reason_of("fetch", outcome).retryable is False for outcome in FINAL_OUTCOMES)
+    retryable = {outcome for outcome in FINAL_OUTCOMES if rejects.reason_of("fetch", outcome).retryable}
+    assert retryable == {"blocked_address"}
 
 
 def test_without_a_contact_other_peoples_pages_wait_and_the_feeds_text_stands_in() -> None:
