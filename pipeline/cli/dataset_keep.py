@@ -13,6 +13,9 @@ from pipeline.dataset.opening import dataset_root, locked, plural, readable
 from pipeline.errors import ConfigError, ExitCode
 
 
+_MENDED = ("unfinished", "stranger", "orphan", "leftover", "snapshot")
+
+
 def verify(args: argparse.Namespace) -> int:
     """Checks a dataset; exit 1 if something is wrong that was not mended.
 
@@ -40,7 +43,7 @@ def verify(args: argparse.Namespace) -> int:
     what = f"{plural(report.runs, 'run')}, {plural(report.files, 'file')}, {plural(report.rows, 'row')}"
     verdict = plural(len(report.findings), "finding") if report.findings else "clean"
     out(f"{verdict}: {what}, {_size(report.size_bytes)}")
-    if any(finding.kind in ("unfinished", "orphan", "leftover", "snapshot") for finding in report.findings):
+    if any(finding.kind in _MENDED for finding in report.findings):
         err("newsbeam: newsbeam dataset verify --repair mends what can be mended without a loss")
     return int(code)
 

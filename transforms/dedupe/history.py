@@ -73,10 +73,10 @@ def kept_state(storage: Storage, state: State) -> State:
     Raises:
         DatasetError: If that file is needed and damaged.
     """
-    names = storage.names(RUNS)
-    pruned = {name.removesuffix(_KNOWN) for name in names if name.endswith(_KNOWN)}
+    pruned = {name.removesuffix(_KNOWN) for name in storage.names(RUNS) if name.endswith(_KNOWN)}
+    pruned -= runs_of(state).keys()
     # Two at once stand there only while a prune is being committed: the later one holds what the other does.
-    paths = [known_path(run_id) for run_id in pruned - runs_of(state).keys() if f"{run_id}.json" in names]
+    paths = [known_path(run_id) for run_id in pruned.intersection(committed_runs(storage))] if pruned else []
     if not paths:
         return state
     path = max(paths, key=lambda path: _sequence_of(storage, path))

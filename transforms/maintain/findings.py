@@ -7,6 +7,7 @@ from typing import NamedTuple
 KINDS = {
     "unfinished": "a run was interrupted; it is finished or undone by the next one",
     "manifest": "a manifest is damaged, missing or doubled",
+    "stranger": "a file among the manifests is none of newsbeam's",
     "missing": "a file of a manifest is not there",
     "damaged": "a file is not the one that its manifest means, or cannot be read",
     "schema": "a file has other columns than the contract, or another number of rows",

@@ -3,8 +3,9 @@
 Interrupted runs are finished or undone, as the next run would do it; one whose journal is damaged is undone where it
 has replaced and removed nothing. A damaged manifest is written anew where that can be done (``salvage``). Files that
 no run knows are moved to ``_orphans/`` below the root, out of the sight of readers, since they may hold rows of a lost
-manifest. Files that a run has removed already are removed. A snapshot that is wrong is written anew. Nothing else is
-touched: a file that is missing or damaged has to come from a backup.
+manifest; so are files among the manifests that are none of newsbeam's. Files that a run has removed already are
+removed. A snapshot that is wrong is written anew. Nothing else is touched: a file that is missing or damaged has to
+come from a backup.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from transforms.maintain.findings import Finding
 from transforms.maintain.salvage import rebuild_manifest, set_aside
 from transforms.maintain.verify import Report, read_all_manifests, verify, walk
 from transforms.schema import TABLES
-from transforms.write.commit import recover
+from transforms.write.commit import journal_path, journaled_runs, recover
 from transforms.write.manifest import RUNS
 from transforms.write.storage import STAGING, DatasetError, Storage
 
@@ -53,6 +54,8 @@ def repair(storage: Storage, report: Report, tell: Tell) -> tuple[list[str], Rep
 
 
 def _mend(storage: Storage, finding: Finding, is_told_whole: bool) -> list[str]:
+    if finding.kind == "stranger":
+        return [f"moved {finding.path} to {set_aside(storage, finding.path)}"]
     if finding.kind == "orphan" and is_told_whole:
         target = set_aside(storage, finding.path)
         remove_empty_folders(storage, [finding.path])
@@ -78,7 +81,7 @@ def _can_be_undone(report: Report, error: DatasetError) -> bool:
 
 def _undo(storage: Storage) -> list[str]:
     """Sets the journals that cannot be read aside, with all that was staged; the next run does the work again."""
-    paths = [f"{RUNS}/{name}" for name in storage.names(RUNS) if name.endswith(".journal")]
+    paths = [journal_path(run_id) for run_id in journaled_runs(storage)]
     return [f"moved {path} to {set_aside(storage, path)}" for path in [*paths, *walk(storage, STAGING)]]
 
 

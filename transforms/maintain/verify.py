@@ -16,8 +16,8 @@ from transforms.maintain.check_files import check_file, check_topics, doubled
 from transforms.maintain.contents import Contents, Tell
 from transforms.maintain.findings import Finding
 from transforms.schema import TABLES
-from transforms.write.commit import sha256_of
-from transforms.write.manifest import RUNS, Manifest, committed_runs, live_files, read_manifest
+from transforms.write.commit import journal_path, journaled_runs, sha256_of
+from transforms.write.manifest import RUNS, Manifest, committed_runs, live_files, manifest_path, read_manifest
 from transforms.write.storage import STAGING, DatasetError, Storage
 
 _EVERY_FILES = 500
@@ -50,7 +50,7 @@ def verify(storage: Storage, tell: Tell) -> Report:
     """
     findings: list[Finding] = list(_unfinished(storage))
     manifests, wrong = read_all_manifests(storage)
-    findings += wrong
+    findings += [*wrong, *_strangers(storage)]
     contents = Contents(storage, tuple(manifests), live_files(manifests))
     keys = []
     for number, (path, live) in enumerate(sorted(contents.live.items())):
@@ -78,11 +78,20 @@ def verify(storage: Storage, tell: Tell) -> Report:
 
 
 def _unfinished(storage: Storage) -> Iterator[Finding]:
-    for name in storage.names(RUNS):
-        if name.endswith(".journal"):
-            yield Finding("unfinished", f"{RUNS}/{name}", "a commit was interrupted; the next run finishes it")
+    for run_id in journaled_runs(storage):
+        yield Finding("unfinished", journal_path(run_id), "a commit was interrupted; the next run finishes it")
     for name in storage.names(STAGING):
         yield Finding("unfinished", f"{STAGING}/{name}", "left by an interrupted run; the next run removes it")
+
+
+def _strangers(storage: Storage) -> Iterator[Finding]:
+    own = {manifest_path(run_id) for run_id in committed_runs(storage)} | set(
+        map(journal_path, journaled_runs(storage))
+    )
+    for name in storage.names(RUNS):
+        path = f"{RUNS}/{name}"
+        if name.endswith((".json", ".journal")) and path not in own and storage.exists(path):
+            yield Finding("stranger", path, "is no file of newsbeam; nothing uses it")
 
 
 def read_all_manifests(storage: Storage) -> tuple[list[Manifest], list[Finding]]:

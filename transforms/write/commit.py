@@ -16,7 +16,15 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from transforms.write.manifest import RUNS, Manifest, from_json, manifest_path, to_json
+from transforms.write.manifest import (
+    RUNS,
+    Manifest,
+    from_json,
+    is_name_of_run,
+    manifest_path,
+    to_json,
+    warn_of_stranger,
+)
 from transforms.write.storage import STAGING, DatasetError, Storage, storage_of
 
 VERBS = ("add", "replace", "delete")
@@ -117,13 +125,31 @@ def recover(root: str | Storage) -> Recovery:
     storage = storage_of(root) if isinstance(root, str) else root
     finished = []
     storage.carry_through()
-    for name in storage.names(RUNS):
-        if name.endswith(_SUFFIX):
-            _roll_forward(storage, name.removesuffix(_SUFFIX))
-            finished.append(name.removesuffix(_SUFFIX))
+    for run_id in journaled_runs(storage):
+        _roll_forward(storage, run_id)
+        finished.append(run_id)
     discarded = [name for name in storage.names(STAGING) if not name.endswith(".draft")]
     storage.delete_tree(STAGING)
     return Recovery(tuple(finished), tuple(discarded))
+
+
+def journaled_runs(storage: Storage) -> list[str]:
+    """Returns the ids of the runs that have a journal, sorted; files of strangers are told and left aside."""
+    found = []
+    for name in storage.names(RUNS):
+        run_id = name.removesuffix(_SUFFIX)
+        if run_id != name and (is_name_of_run(run_id) or _is_journal_of(storage, run_id)):
+            found.append(run_id)
+        elif run_id != name:
+            warn_of_stranger(storage, f"{RUNS}/{name}")
+    return found
+
+
+def _is_journal_of(storage: Storage, run_id: str) -> bool:
+    try:
+        return _read_journal(storage, run_id)[0].run_id == run_id
+    except DatasetError:
+        return False
 
 
 def finish_if_journaled(storage: Storage, run_id: str) -> bool:

@@ -28,8 +28,10 @@ not ended are ``inputs.under_way``: under way before + in = what became of them 
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
@@ -37,6 +39,8 @@ from transforms.records import Alias, Tally
 from transforms.write.storage import DatasetError, Storage, storage_of
 
 RUNS = "_runs"
+_OURS = re.compile(r"\d{8}T\d{6}Z-[0-9a-z]+|[a-z0-9][a-z0-9-]{0,39}\.\d+")
+_LOG = logging.getLogger("newsbeam.dataset")
 SOURCE_STAGES = ("poll", "read", "due")
 STAGE_ORDER = ("poll", "read", "due", "known", "take", "fetch", "extract", "tag", "write")
 _DROPPED = {"known": "known", "duplicate": "duplicates", "deferred": "deferred"}
@@ -169,9 +173,42 @@ def run_of_file(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".parquet").rsplit(".", 2)[0]
 
 
+def is_name_of_run(run_id: str) -> bool:
+    """Tells whether newsbeam gives its runs names of this form: batches, and commits of a stream."""
+    return bool(_OURS.fullmatch(run_id))
+
+
 def committed_runs(storage: Storage) -> list[str]:
-    """Returns the ids of all runs that have a manifest, sorted by name."""
-    return [name.removesuffix(".json") for name in storage.names(RUNS) if name.endswith(".json")]
+    """Returns the ids of all runs that have a manifest, sorted by name; files of strangers are told and left aside."""
+    return list(_own_manifests(storage, storage.names(RUNS)))
+
+
+def _own_manifests(storage: Storage, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        run_id = name.removesuffix(".json")
+        if run_id != name and (is_name_of_run(run_id) or _is_manifest_of(storage, run_id)):
+            yield run_id
+        elif run_id != name:
+            warn_of_stranger(storage, f"{RUNS}/{name}")
+
+
+def _is_manifest_of(storage: Storage, run_id: str) -> bool:
+    try:
+        found = read_manifest(storage, run_id)
+    except DatasetError:
+        return False
+    return found is not None and found.run_id == run_id
+
+
+_WARNED: set[str] = set()
+
+
+def warn_of_stranger(storage: Storage, path: str) -> None:
+    """Says once a process that a file among the manifests is none of newsbeam's."""
+    full = storage.full_path(path)
+    if full not in _WARNED:
+        _WARNED.add(full)
+        _LOG.warning("%s is no file of newsbeam and is not used; newsbeam dataset verify --repair moves it away", full)
 
 
 def read_manifest(root: str | Storage, run_id: str) -> Manifest | None:

@@ -9,14 +9,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.rows import read_rows
+from tests.transforms.dedupe.make_runs import commit
 from tests.transforms.maintain.make_dataset import findings_of, hashes, quiet, report_of
+from tests.transforms.write.make_items import tagged
 from transforms.dedupe.history import STATE_FOLDER, newest_snapshot, read_snapshot, rebuild, write_snapshot
 from transforms.maintain.findings import KINDS
 from transforms.maintain.repair import repair
 from transforms.maintain.verify import same_state
-from transforms.write.commit import journal_path, sha256_of
+from transforms.write.commit import Recovery, journal_path, recover, sha256_of
 from transforms.write.encode import encode_table
-from transforms.write.storage import LocalStorage
+from transforms.write.manifest import read_manifests
+from transforms.write.storage import DatasetError, LocalStorage
 
 FIRST = "20260901T100000Z-0000.00000.0.parquet"
 ARTICLES = f"articles/ingest_date=2026-09-01/{FIRST}"
@@ -144,11 +147,47 @@ def test_interrupted_runs_are_finished_or_undone(root):
 
 
 def test_a_journal_that_cannot_be_followed_is_told_where_a_file_was_replaced_perhaps(root):
-    (root / journal_path("dead")).write_bytes(b"0\n{}")
+    (root / journal_path("20260903T100000Z-dead")).write_bytes(b"0\n{}")
     (root / ARTICLES).unlink()
     done, left = mended(root)
     assert done == []
     assert left[:2] == ["unfinished", "missing"]
+
+
+@pytest.mark.parametrize("name", ["zz.json", "zz.journal", "._20260901T100000Z-0000.json", "{} (copy).json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"{}", b"[1]", b"\xff\xfe", None], ids=repr)
+def test_a_stranger_among_the_manifests_stops_nobody_and_is_moved_away(root, caplog, name, content):
+    whole = next((root / "_runs").glob("*.json"))
+    path = root / "_runs" / name.format(whole.stem)
+    path.write_bytes(whole.read_bytes() if content is None else content)
+    before = read_rows(root, "articles")
+
+    assert recover(str(root)) == Recovery()
+    run = commit(root, "20260903T100000Z-0001", tagged("https://paper1.example/new", "It is new."))
+
+    assert run.sequence == 6
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path} is no file of newsbeam and is not used; newsbeam dataset verify --repair moves it away"
+    ]
+    assert len(read_rows(root, "articles")) == len(before) + 1
+    assert findings_of(root) == [f"stranger _runs/{path.name}"]
+    assert mended(root) == ([f"moved _runs/{path.name} to _orphans/_runs/{path.name}"], [])
+    assert (root / "_orphans" / "_runs" / path.name).exists()
+    assert len(list((root / "_runs").glob("*.json"))) == 6
+
+
+def test_other_files_beside_the_manifests_are_not_minded(root):
+    for name in (".DS_Store", "notes.txt", "zz.known.parquet"):
+        (root / "_runs" / name).write_bytes(b"x")
+    assert findings_of(root) == []
+
+
+def test_a_damaged_manifest_of_a_run_stops_writers_as_before(root):
+    (root / "_runs" / "20260901T110000Z-0001.json").write_text('{"kind": "retag",')
+    (root / "_runs" / "desk.000001.json").write_text("{")
+    with pytest.raises(DatasetError, match="is damaged"):
+        read_manifests(str(root))
+    assert "manifest _runs/desk.000001.json" in findings_of(root)
 
 
 def test_a_wrong_or_damaged_snapshot_is_written_anew(root):

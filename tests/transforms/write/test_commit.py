@@ -10,6 +10,7 @@ from transforms.write.manifest import FileRecord, Manifest, read_manifest
 from transforms.write.storage import DatasetError, LocalStorage
 
 AT = datetime(2026, 11, 30, 10, tzinfo=timezone.utc)
+RUN_ID = "20261130T101502Z-0001"
 OLD, NEW = "articles/ingest_date=2026-11-29/old.0.0.parquet", "articles/ingest_date=2026-11-30/new.0.0.parquet"
 
 
@@ -80,13 +81,13 @@ def _stop() -> None:
 
 
 def test_a_damaged_journal_is_told_and_nothing_is_touched(storage: LocalStorage) -> None:
-    action = add(storage, "r", NEW, b"new")
-    storage.write(journal_path("r"), b"0000\n{}")
-    with pytest.raises(DatasetError, match=r"r\.journal is damaged"):
+    action = add(storage, RUN_ID, NEW, b"new")
+    storage.write(journal_path(RUN_ID), b"0000\n{}")
+    with pytest.raises(DatasetError, match=rf"{RUN_ID}\.journal is damaged"):
         recover(storage)
     assert storage.exists(action.staged)
     assert not storage.exists(NEW)
-    assert storage.exists(journal_path("r"))
+    assert storage.exists(journal_path(RUN_ID))
 
 
 @pytest.mark.parametrize("verb", ["replace", "delete"])
