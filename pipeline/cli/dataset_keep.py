@@ -12,7 +12,6 @@ from pipeline.cli.output import err, is_terminal, out, printable
 from pipeline.dataset.opening import dataset_root, locked, plural, readable
 from pipeline.errors import ConfigError, ExitCode
 
-
 _MENDED = ("unfinished", "stranger", "orphan", "leftover", "snapshot")
 
 
