@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import gc
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from pipeline.cli.output import out, table
-from pipeline.cli.parser import Commands, Parser, add_config, add_dataset
+from pipeline.cli.parser import Commands, GivesBack, Parser, add_config, add_dataset, add_several
 from pipeline.cli.run_flags import moment
 
 
@@ -34,7 +35,7 @@ def add_to(commands: Commands) -> None:
 
 def _add_common(parser: Parser) -> None:
     add_config(parser)
-    parser.add_argument("--feeds", nargs="+", metavar="FILE_OR_URL", help="feeds instead of those of the config")
+    add_several(parser, "--feeds", metavar="FILE_OR_URL", help="feeds instead of those of the config")
 
 
 def _add_json(parser: Parser) -> None:
@@ -120,11 +121,17 @@ def _add_transfer(below: Commands) -> None:
         "newsbeam feeds export subscriptions.opml\nnewsbeam feeds export - --format csv",
         "pipeline.cli.feeds_transfer:give_out",
     )
-    give.add_argument("destination", metavar="FILE", help="ends in .opml, .csv, .txt or .yaml; - for stdout")
+    give.add_argument("destination", nargs="?", metavar="FILE", help="ends in .opml, .csv, .txt or .yaml; - for stdout")
+    give.set_defaults(gives_back=GivesBack("feeds", "destination", _is_new_file))
     help_text = "opml, csv, txt or yaml (default: by the ending; for -: opml)"
     give.add_argument("--format", choices=("opml", "csv", "txt", "yaml"), metavar="FORMAT", help=help_text)
     give.add_argument("--with-secrets", action="store_true", help="write addresses with passwords and tokens too")
     _add_common(give)
+
+
+def _is_new_file(word: str) -> bool:
+    """A list that is there is meant as one, and is not written over by mistake."""
+    return "://" not in word and not os.path.exists(word)
 
 
 def _add_health(below: Commands) -> None:

@@ -27,6 +27,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigError: If there is nothing to check.
         ProblemsError: With all mistakes of configuration and feeds, a missing contact too.
     """
+    if args.documents and args.feeds and all("://" in word for word in args.documents):
+        args.feeds, args.documents = [*args.feeds, *args.documents], []  # as they stand behind --feeds
     if args.documents:
         from pipeline.cli.feeds_document import run as show
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from pipeline.errors import ConfigError
 
@@ -69,7 +69,7 @@ class Commands:
         epilog = "examples:\n" + "\n".join(f"  {line}" for line in examples.strip().splitlines())
         short = does.partition(". ")[0].rstrip(".")
         parser: Parser = self._action.add_parser(name, help=short, description=does, epilog=epilog)
-        parser.set_defaults(call=call, parser=parser)
+        parser.set_defaults(call=call, parser=parser, gives_back=None)
         self._parser.commands[name] = parser
         return parser
 
@@ -94,9 +94,55 @@ def add_log_format(parser: Parser) -> None:
     )
 
 
+def add_several(parser: argparse._ActionsContainer, flag: str, metavar: str, help: str) -> None:
+    """Adds a flag that takes one value or more, and may be repeated."""
+    parser.add_argument(flag, nargs="+", action="extend", metavar=metavar, help=help)
+
+
+class GivesBack(NamedTuple):
+    """An argument whose word a flag of several values takes if it stands before it (``--topics FILE TEXT``).
+
+    Attributes:
+        flag: Name of the flag's values; the first always stays there.
+        name: Name of the argument, which takes one word or several.
+        is_meant: Whether a word can be meant for the argument.
+        is_needed: Whether it is a mistake if the argument is missing all the same.
+    """
+
+    flag: str
+    name: str
+    is_meant: Callable[[str], bool]
+    is_needed: bool = True
+
+    def apply(self, args: argparse.Namespace) -> None:
+        """Gives the argument its word, or its words, if it is missing.
+
+        Raises:
+            ConfigError: If it is missing then.
+        """
+        words, missing = getattr(args, self.flag) or [], getattr(args, self.name)
+        if missing not in (None, []):
+            return
+        start = len(words)
+        while start > 1 and self.is_meant(words[start - 1]) and (missing == [] or start == len(words)):
+            start -= 1
+        taken = words[start:]
+        del words[start:]
+        if taken:
+            setattr(args, self.name, taken[0] if missing is None else taken)
+        elif self.is_needed:
+            shown = next(action.metavar for action in args.parser._actions if action.dest == self.name)
+            raise ConfigError(f"the following arguments are required: {shown}; see {args.parser.prog} --help")
+
+
+def is_no_yaml(word: str) -> bool:
+    """Tells whether a word is no taxonomy file by its name."""
+    return not word.lower().endswith((".yaml", ".yml"))
+
+
 def add_topics(parser: Parser) -> None:
     """Adds ``--topics``."""
-    parser.add_argument("--topics", nargs="+", metavar="FILE", help="taxonomy files (default: from the config)")
+    add_several(parser, "--topics", metavar="FILE", help="taxonomy files (default: from the config)")
 
 
 def build_parser() -> Parser:
@@ -132,6 +178,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _check_commands(parser, list(argv))
     args, rest = parser.parse_known_args(argv)
     args.beam_flags = rest
+    if args.gives_back is not None:
+        args.gives_back.apply(args)
     if args.call is None:
         names = ", ".join(args.parser.commands)
         raise ConfigError(f"{args.parser.prog} wants one of: {names}")
@@ -181,7 +229,7 @@ def _add_check(commands: Commands) -> None:
     add_config(parser)
     add_dataset(parser)
     add_topics(parser)
-    parser.add_argument("--feeds", nargs="+", metavar="FILE_OR_URL", help="feeds instead of those of the config")
+    add_several(parser, "--feeds", metavar="FILE_OR_URL", help="feeds instead of those of the config")
     parser.add_argument("--runner", metavar="NAME", help="check what this runner needs, and no more")
     parser.add_argument("--json", action="store_true", help="what is configured, as one JSON object on stdout")
 
@@ -196,9 +244,8 @@ def _add_explain(commands: Commands) -> None:
         "pipeline.cli.explain:run",
     )
     parser.add_argument("document", nargs="?", metavar="FILE_OR_URL", help="a seed file, or the address of a page")
-    parser.add_argument(
-        "--url", nargs="+", metavar="URL", help="instead: the article id of addresses, and why; asks no server"
-    )
+    add_several(parser, "--url", metavar="URL", help="instead: the article id of addresses, and why; asks no server")
+    parser.set_defaults(gives_back=GivesBack("topics", "document", is_no_yaml, is_needed=False))
     add_config(parser)
     add_topics(parser)
     parser.add_argument("--contact", metavar="ADDRESS", help="mail or web address for the User-Agent")

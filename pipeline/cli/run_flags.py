@@ -7,7 +7,7 @@ import re
 from datetime import datetime, timezone
 from typing import NamedTuple
 
-from pipeline.cli.parser import Commands, Parser, add_config, add_dataset, add_log_format
+from pipeline.cli.parser import Commands, Parser, add_config, add_dataset, add_log_format, add_several
 
 _EXAMPLES = """
 newsbeam run
@@ -81,10 +81,10 @@ def add_to(commands: Commands) -> None:
 
 def _add_inputs(parser: Parser) -> None:
     inputs = parser.add_argument_group("inputs")
-    inputs.add_argument("--seeds", nargs="+", metavar="FILE", help="seed files: .txt .html .jsonl .xml; ** works")
-    inputs.add_argument("--feeds", nargs="+", metavar="FILE_OR_URL", help="feeds, or files that list them")
-    inputs.add_argument("--urls", nargs="+", metavar="FILE", help="text files with a page address a line")
-    inputs.add_argument("--topics", nargs="+", metavar="FILE", help="taxonomy files")
+    add_several(inputs, "--seeds", metavar="FILE", help="seed files: .txt .html .jsonl .xml; ** works")
+    add_several(inputs, "--feeds", metavar="FILE_OR_URL", help="feeds, or files that list them")
+    add_several(inputs, "--urls", metavar="FILE", help="text files with a page address a line")
+    add_several(inputs, "--topics", metavar="FILE", help="taxonomy files")
 
 
 def _add_limits(parser: Parser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.cli.parser import Commands, Parser, add_config, add_dataset, add_topics
+from pipeline.cli.parser import Commands, GivesBack, Parser, add_config, add_dataset, add_topics, is_no_yaml
 
 _TEST = 'newsbeam topics test "The council voted to stay a sanctuary city."'
 _FORMAT = """format of FILE (also with .gz), an object a line; all of a text's topics, [] for none:
@@ -19,7 +19,8 @@ def add_to(commands: Commands) -> None:
     does = "Tags a text and shows each hit in its place, the sum, and which hits do not count and why."
     examples = f"{_TEST}\nnewsbeam topics test seeds/removal-flights.html\nnewsbeam topics test - < draft.txt"
     test = below.add("test", does, examples, "pipeline.cli.topics_test:try_text")
-    test.add_argument("text", metavar="TEXT|FILE", help="a text, or a seed file; - reads the standard input")
+    test.add_argument("text", nargs="?", metavar="TEXT|FILE", help="a text, or a seed file; - reads the standard input")
+    test.set_defaults(gives_back=GivesBack("topics", "text", is_no_yaml))
     test.add_argument("--title", metavar="TEXT", help="headline to go with it")
     test.add_argument("--language", metavar="TAG", help="look for terms of this language only (default: all)")
     does = "Checks the taxonomy files and runs their own examples."
@@ -37,7 +38,8 @@ def _add_eval(below: Commands) -> Parser:
     examples = "newsbeam topics eval labelled.jsonl\nnewsbeam topics eval a.jsonl b.jsonl.gz --topic housing --json"
     parser = below.add("eval", does, examples, "pipeline.cli.topics_eval:evaluate")
     parser.description = f"{does}\n\n{_FORMAT}"
-    parser.add_argument("files", nargs="+", metavar="FILE", help="labelled texts, JSON lines, as above")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="labelled texts, JSON lines, as above")
+    parser.set_defaults(gives_back=GivesBack("topics", "files", is_no_yaml))
     parser.add_argument("--topic", action="append", metavar="ID", help="measure this one only; may be repeated")
     levels = ("mention", "relevant", "primary")
     which = "level that the worst mistakes are told for (default: relevant)"

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime, timezone
 
 from pipeline.cli.output import err
-from pipeline.cli.parser import Commands, add_config, add_dataset, add_log_format
+from pipeline.cli.parser import Commands, add_config, add_dataset, add_log_format, add_several
 from pipeline.errors import ConfigError
 
 _EXAMPLES = """
@@ -23,9 +23,9 @@ def add_to(commands: Commands) -> None:
     parser.set_defaults(takes_beam_flags=True)
     add_config(parser)
     add_dataset(parser, "-o", "--output")
-    parser.add_argument("--feeds", nargs="+", metavar="FILE_OR_URL", help="feeds, or files that list them")
-    parser.add_argument("--urls", nargs="+", metavar="FILE", help="text files with a page address a line")
-    parser.add_argument("--topics", nargs="+", metavar="FILE", help="taxonomy files")
+    add_several(parser, "--feeds", metavar="FILE_OR_URL", help="feeds, or files that list them")
+    add_several(parser, "--urls", metavar="FILE", help="text files with a page address a line")
+    add_several(parser, "--topics", metavar="FILE", help="taxonomy files")
     parser.add_argument("--every", default="1m", metavar="TIME", help="from one look for what is due to the next (1m)")
     parser.add_argument("--until", metavar="TIME", help="stop then: an instant, or a time from now such as 2h")
     parser.add_argument("--host-gap", metavar="TIME", help="least time between two requests to a host (5s)")

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline import cli
 from pipeline.cli import main
-from pipeline.cli.parser import build_parser
+from pipeline.cli.parser import build_parser, parse
 from pipeline.errors import ConfigError, ExitCode, RunError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,6 +134,39 @@ def test_without_a_command_the_help_goes_to_stderr(capsys):
 def test_mistakes_of_the_command_line_are_one_line_and_exit_2(words, line, capsys):
     assert main(words) == ExitCode.USAGE
     assert said(capsys) == [line]
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "name", "found"),
+    [
+        ("topics test --topics a.yaml text", "topics", "text", (["a.yaml"], "text")),
+        ("topics test text --topics a.yaml b.yaml", "topics", "text", (["a.yaml", "b.yaml"], "text")),
+        ("topics test --topics a b text", "topics", "text", (["a", "b"], "text")),
+        ("topics eval --topics a.yaml b.yaml 1.jsonl 2.jsonl", "topics", "files", (["a.yaml", "b.yaml"], ["1.jsonl", "2.jsonl"])),
+        ("explain --topics a.yaml page.html", "topics", "document", (["a.yaml"], "page.html")),
+        ("explain --topics a.yaml b.yaml --url u", "topics", "document", (["a.yaml", "b.yaml"], None)),
+        ("feeds export --feeds a.yaml b.opml", "feeds", "destination", (["a.yaml"], "b.opml")),
+    ],
+)  # fmt: skip
+def test_a_flag_of_several_values_leaves_the_argument_after_it(words, flag, name, found):
+    args = vars(parse(words.split()))
+    assert (args[flag], args[name]) == found
+
+
+@pytest.mark.parametrize("words", ["topics test --topics a.yaml b.yaml", "topics test", "topics eval --topics a.yaml"])
+def test_an_argument_that_is_missing_is_said(words, capsys):
+    assert main(words.split()) == ExitCode.USAGE
+    assert "the following arguments are required" in said(capsys)[0]
+
+
+def test_an_export_is_never_written_over_a_list_of_feeds(here, capsys):
+    (here / "b.yaml").write_text("feeds: []\n")
+    assert main(["feeds", "export", "--feeds", "a.yaml", "b.yaml"]) == ExitCode.USAGE
+    assert "required: FILE" in said(capsys)[0]
+
+
+def test_a_repeated_flag_adds_its_values():
+    assert parse(["run", "--seeds", "a", "b", "--seeds", "c"]).seeds == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("word", ["5%", "0%", "100%", "12.5%"])

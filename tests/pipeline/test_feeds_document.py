@@ -154,3 +154,12 @@ def test_hostile_text_does_not_steer_the_terminal(capsys):
     shown = said(capsys, "feed.xml").out
     assert "\u202e" not in shown
     assert "\u009b" not in shown
+
+
+@pytest.mark.parametrize("order", [lambda feeds, url: [*feeds, url], lambda feeds, url: [url, *feeds]])
+def test_an_address_beside_a_list_is_asked_too_in_either_order(capsys, order):
+    with NewsServer({"/a.xml": FEED, "/b.xml": FEED}) as server:
+        Path("list.txt").write_text(server.url("/a.xml"))
+        words = order(["--feeds", "list.txt"], server.url("/b.xml"))
+        shown = said(capsys, *words, "--allow-loopback")
+    assert "2 of 2 feeds can be used" in shown.err
