@@ -116,6 +116,18 @@ def test_a_dataset_looks_like_folders(any_root):
         storage.read("_runs/none.json")
 
 
+def test_a_file_that_is_written_anew_has_another_stamp(any_root):
+    storage = storage_of(any_root)
+    for path in ("_runs/a.json", "_runs/b.json", "_runs/deeper/c.json"):
+        storage.write(path, b"1")
+    before = storage.stamps("_runs")
+    storage.write("_runs/a.json", b"1")
+    after = storage.stamps("_runs")
+    assert before.keys() == after.keys() == {"a.json", "b.json"}
+    assert [name for name in after if after[name] != before[name]] == ["a.json"]
+    assert storage.stamps("nowhere") == {}
+
+
 def test_the_root_may_be_a_whole_bucket(any_root):
     bucket, prefix = bucket_of(any_root)
     bucket.write(f"{prefix}/x", b"")

@@ -18,7 +18,7 @@ from transforms.schema import PARTITIONS
 from transforms.write.commit import Action, commit
 from transforms.write.committer import StagedFile
 from transforms.write.encode import data_path
-from transforms.write.manifest import FileRecord, LiveFile, Manifest, live_files, read_manifests
+from transforms.write.manifest import FileRecord, LiveFile, Manifest, live_files, read_manifests, read_outlines
 from transforms.write.storage import Storage, storage_of
 
 Tell = Callable[[str], None]
@@ -144,7 +144,7 @@ def commit_change(
     Raises:
         DatasetError: If something cannot be written, or a file is not the one that is to be changed.
     """
-    sequence = 1 + max((manifest.sequence for manifest in read_manifests(storage)), default=0)
+    sequence = 1 + max((manifest.sequence for manifest in read_outlines(storage)), default=0)
     written = sorted([*change.added, *(file for file, _ in change.replaced)], key=lambda file: file.path)
     manifest = Manifest(
         run_id,

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from transforms.maintain.contents import Contents, read_contents
+from transforms.maintain.contents import Contents
 from transforms.maintain.tables import read_table
-from transforms.write.manifest import FileRecord, LiveFile
-from transforms.write.storage import Storage
+from transforms.write.manifest import FileRecord, LiveFile, live_files, read_outlines
+from transforms.write.storage import Storage, storage_of
 
 _COLUMN = "taxonomy_sha256"
 
@@ -18,7 +18,8 @@ _COLUMN = "taxonomy_sha256"
 def older_taxonomy_count(root: str | Storage, sha256: str) -> int:
     """Returns how many rows of articles were tagged by another taxonomy than this and not checked with it since.
 
-    Reads the manifests, and one column of the files in which rows of several runs meet.
+    Reads the manifests that this process has not read yet, and one column of the files in which rows of several
+    runs meet.
 
     Args:
         root: The dataset; one that does not exist has none.
@@ -27,7 +28,10 @@ def older_taxonomy_count(root: str | Storage, sha256: str) -> int:
     Raises:
         DatasetError: If a manifest or such a file is damaged.
     """
-    return sum(rows for _, rows in files_of_older_taxonomy(read_contents(root), sha256))
+    storage = storage_of(root) if isinstance(root, str) else root
+    manifests = tuple(read_outlines(storage))
+    contents = Contents(storage, manifests, live_files(manifests))
+    return sum(rows for _, rows in files_of_older_taxonomy(contents, sha256))
 
 
 def files_of_older_taxonomy(contents: Contents, sha256: str) -> Iterator[tuple[FileRecord, int]]:

@@ -231,8 +231,60 @@ def read_manifests(root: str | Storage) -> list[Manifest]:
         DatasetError: If one cannot be read or is damaged.
     """
     storage = storage_of(root) if isinstance(root, str) else root
-    found = (read_manifest(storage, run_id) for run_id in committed_runs(storage))
-    return sorted((manifest for manifest in found if manifest), key=lambda manifest: manifest.sequence)
+    stamps, outlines = storage.stamps(RUNS), _outlines_of(storage)
+    manifests = []
+    for run_id in _own_manifests(storage, sorted(stamps)):
+        manifest = read_manifest(storage, run_id)
+        if manifest is not None:
+            manifests.append(manifest)
+            outlines[run_id] = (stamps[f"{run_id}.json"], _outline(manifest))
+    return sorted(manifests, key=lambda manifest: manifest.sequence)
+
+
+def read_outlines(root: str | Storage) -> list[Manifest]:
+    """Returns what ``read_manifests`` does, but of each manifest only its outline: runs, articles, taxonomies.
+
+    A process reads a manifest once for it, however often it asks. Files of other tables, aliases and counts are
+    left out.
+
+    Raises:
+        DatasetError: If one cannot be read or is damaged.
+    """
+    storage = storage_of(root) if isinstance(root, str) else root
+    stamps, outlines = storage.stamps(RUNS), _outlines_of(storage)
+    found = []
+    for run_id in _own_manifests(storage, sorted(stamps)):
+        stamp = stamps[f"{run_id}.json"]
+        if run_id not in outlines or outlines[run_id][0] != stamp:
+            manifest = read_manifest(storage, run_id)
+            if manifest is None:
+                continue
+            outlines[run_id] = (stamp, _outline(manifest))
+        found.append(outlines[run_id][1])
+    return sorted(found, key=lambda manifest: manifest.sequence)
+
+
+_OUTLINES: dict[str, dict[str, tuple[str, Manifest]]] = {}
+
+
+def _outlines_of(storage: Storage) -> dict[str, tuple[str, Manifest]]:
+    """What this process remembers of the manifests of a dataset, by run: stamp of the file and outline."""
+    if storage.root not in _OUTLINES:
+        _OUTLINES.clear()  # a process works for one dataset at a time
+        _OUTLINES[storage.root] = {}
+    return _OUTLINES[storage.root]
+
+
+def _outline(manifest: Manifest) -> Manifest:
+    articles = tuple(file for file in manifest.files if file.table == "articles")
+    small = Manifest(manifest.run_id, manifest.sequence, manifest.started_at, manifest.ended_at, manifest.state)
+    return small._replace(
+        kind=manifest.kind,
+        taxonomy=manifest.taxonomy,
+        files=articles,
+        removes=tuple(path for path in manifest.removes if path.startswith("articles/")),
+        checked=manifest.checked,
+    )
 
 
 def live_files(manifests: Iterable[Manifest]) -> dict[str, LiveFile]:

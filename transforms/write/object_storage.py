@@ -89,6 +89,13 @@ class ObjectStorage:
         with self._told("read", folder):
             return self._bucket.folder(self._name(f"{folder}/" if folder else ""))
 
+    def stamps(self, folder: str) -> dict[str, str]:
+        """See ``Storage``: the generations, all in the pages of one listing."""
+        prefix = self._name(f"{folder}/")
+        with self._told("read", folder):
+            found = [(stat.name[len(prefix) :], stat.generation) for stat in self._bucket.all_below(prefix)]
+        return {name: str(generation) for name, generation in found if name and "/" not in name}
+
     def delete_tree(self, folder: str) -> None:
         """See ``Storage``."""
         with self._told("remove", folder):

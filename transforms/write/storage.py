@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Protocol
 
@@ -57,6 +57,9 @@ class Storage(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """Returns the names in a folder, sorted; none if there is no such folder."""
+
+    def stamps(self, folder: str) -> Mapping[str, str]:
+        """Returns the files right in a folder, each with a mark that is another one when it was written anew."""
 
     def delete_tree(self, folder: str) -> None:
         """Removes a folder with all that is in it; no matter if it is gone already."""
@@ -174,6 +177,16 @@ class LocalStorage:
                 return sorted(os.listdir(self.full_path(folder)))
             except FileNotFoundError:
                 return []
+
+    def stamps(self, folder: str) -> dict[str, str]:
+        """See ``Storage``."""
+        with self._told("read", folder):
+            try:
+                with os.scandir(self.full_path(folder)) as found:
+                    files = [(file.name, file.stat()) for file in found if file.is_file()]
+            except FileNotFoundError:
+                return {}
+        return {name: f"{about.st_ino} {about.st_mtime_ns} {about.st_size}" for name, about in files}
 
     def delete_tree(self, folder: str) -> None:
         """See ``Storage``."""
