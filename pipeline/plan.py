@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import NamedTuple
 
+from pipeline.cli.output import plural
 from pipeline.config.load import Setup, is_loopback
 from pipeline.config.model import Config
 from pipeline.errors import ConfigError
@@ -127,7 +128,8 @@ def size_line(plan: Plan, now: datetime | None, due_now: bool) -> str | None:
     # One robots.txt a host; hosts are asked side by side, so that the longest one counts.
     longest_s = max((feeds_of_hosts[host] + 1 + count) * config.host_gap_s for host, count in pages.items())
     return (
-        f"asking {len(due):,} feeds and at most {sum(pages.values()):,} pages on {len(pages):,} hosts, one request"
+        f"asking {plural(len(due), 'feed')} and at most {plural(sum(pages.values()), 'page')} on"
+        f" {plural(len(pages), 'host')}, one request"
         f" at a time and {config.host_gap_s:g} s apart: at most about {max(1, round(longest_s / 60)):,} min"
     )
 

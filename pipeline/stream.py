@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from pipeline.cli.output import plural
 from pipeline.config.model import Config
 from pipeline.errors import ConfigError, ExitCode, RunError
 from pipeline.options import DIRECT_RUNNER
@@ -106,7 +107,8 @@ def run_stream(plan: Plan, options: StreamOptions, tell: Callable[[str], None]) 
             if options.detach:
                 tell(f"the stream {options.stream_id} runs on its cluster, job {getattr(result, '_job_id', '?')}")
                 return ExitCode.DONE
-            tell(f"the stream {options.stream_id} follows {len(plan.feeds):,} feeds; Ctrl-C stops, nothing is lost")
+            feeds = plural(len(plan.feeds), "feed")
+            tell(f"the stream {options.stream_id} follows {feeds}; Ctrl-C stops, nothing is lost")
             result.wait_until_finish()
         except _StopError as stop:
             if result is not None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
-from pipeline.cli.output import command_name, printable, styled
+from pipeline.cli.output import command_name, plural, printable, styled
 from transforms.records import Tally
 from transforms.write.manifest import ITEM_OUTCOMES, Manifest, TopicCount, check_sum, sum_tallies
 
@@ -118,17 +118,13 @@ def as_text(summary: Summary, stream: TextIO) -> str:
     return "\n".join(lines)
 
 
-def _plural(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def _headline(summary: Summary) -> str:
     inputs = summary.inputs
-    parts = [_plural(inputs.get("seed_files", 0), "seed file"), _plural(inputs.get("feeds", 0), "feed")]
+    parts = [plural(inputs.get("seed_files", 0), "seed file"), plural(inputs.get("feeds", 0), "feed")]
     if inputs.get("url_lists"):
-        parts.append(_plural(inputs["url_lists"], "address list"))
+        parts.append(plural(inputs["url_lists"], "address list"))
     requests = summary.rows.get("fetches", 0)
-    parts.append(f"{_plural(requests, 'fetch')}es".replace("fetchs", "fetch") if requests else "nothing fetched")
+    parts.append(plural(requests, "fetch") if requests else "nothing fetched")
     runs = summary.run_ids[-1] if len(summary.run_ids) == 1 else f"{len(summary.run_ids)} runs to {summary.run_ids[-1]}"
     return ", ".join(parts) + f" · run {runs}"
 
@@ -159,7 +155,7 @@ def _topic_lines(summary: Summary, stream: TextIO) -> list[str]:
         held = dict(summary.held)
         articles = held.pop("articles", 0)
         topics = ", ".join(f"{topic} {count:,}" for topic, count in held.items())
-        return [f"  the dataset holds {_plural(articles, 'article')}" + (f": {topics}" if topics else "")]
+        return [f"  the dataset holds {plural(articles, 'article')}" + (f": {topics}" if topics else "")]
     width = max([len("no topic"), *(len(topic.topic) for topic in summary.topics)])
     lines = [f"  {'topic':<{width}}  primary  relevant"]
     for topic in summary.topics:
@@ -191,14 +187,14 @@ def _reject_lines(summary: Summary, stream: TextIO) -> list[str]:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in summary.rejects.items())
         lines.append(styled(f"  rejected: {reasons}", "yellow", stream))
     if summary.feeds.get("failed"):
-        line = f"  {_plural(summary.feeds['failed'], 'feed')} of {summary.feeds['polled']:,} failed: see fetches"
+        line = f"  {plural(summary.feeds['failed'], 'feed')} of {summary.feeds['polled']:,} failed: see fetches"
         lines.append(styled(line, "yellow", stream))
     return lines
 
 
 def _written_line(summary: Summary) -> str:
     rows = summary.rows
-    first = f"articles {_plural(rows['articles'], 'row')}"
+    first = f"articles {plural(rows['articles'], 'row')}"
     others = " · ".join(f"{table} {rows[table]:,}" for table in _SHOWN_TABLES[1:])
     return f"{summary.root.rstrip('/')}/  {first} · {others} · {summary.elapsed_s:.1f} s"
 

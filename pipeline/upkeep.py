@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from pipeline.dataset.opening import locked, plural
+from pipeline.cli.output import plural
+from pipeline.dataset.opening import locked
 from transforms.write.manifest import Manifest
 from transforms.write.storage import DatasetError
 

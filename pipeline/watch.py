@@ -16,6 +16,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
+from pipeline.cli.output import plural
 from pipeline.errors import ExitCode
 from pipeline.plan import Plan
 from pipeline.upkeep import Upkeep
@@ -123,8 +124,8 @@ def _line(cycle: Cycle, elapsed_s: float) -> str:
     totals = {name: sum(m.items.get(name, 0) for m in cycle.manifests) for name in cycle.manifests[0].items}
     failed = sum(m.feeds.get("failed", 0) for m in cycle.manifests)
     shown = ", ".join(f"{name} {count:,}" for name, count in totals.items() if count and name != "in")
-    feeds = f"{cycle.due_feeds:,} feeds" + (f" ({failed:,} failed)" if failed else "")
-    return f"{clock}  {feeds}, {cycle.due_pages:,} pages due: {shown or 'no items'} · {elapsed_s:.1f} s"
+    feeds = plural(cycle.due_feeds, "feed") + (f" ({failed:,} failed)" if failed else "")
+    return f"{clock}  {feeds}, {plural(cycle.due_pages, 'page')} due: {shown or 'no items'} · {elapsed_s:.1f} s"
 
 
 def _clock() -> str:

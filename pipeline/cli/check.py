@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from pipeline.cli.output import out, printable, shown_path
+from pipeline.cli.output import out, plural, printable, shown_path
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,8 +80,11 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     shown = {
         "config": shown_path(facts["config"] or "none; defaults only"),
         "dataset": shown_path(facts["dataset"]),
-        "inputs": f"{facts['seed_files']} seed files, {facts['feeds']} feeds, {facts['url_files']} lists of addresses",
-        "topics": f"{', '.join(facts['topics'])} ({facts['taxonomy']}, {facts['terms']} terms)",
+        "inputs": ", ".join(
+            plural(facts[name], word)
+            for name, word in (("seed_files", "seed file"), ("feeds", "feed"), ("url_files", "address list"))
+        ),
+        "topics": f"{', '.join(facts['topics'])} ({facts['taxonomy']}, {plural(facts['terms'], 'term')})",
         "contact": facts["contact"] or "none; needed before feeds or pages are read",
     }
     lines = [f"{name:<8} {printable(value)}" for name, value in shown.items()]

@@ -6,8 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from pipeline.cli.output import out
-from pipeline.dataset.opening import check_root, dataset_root, locked, plural
+from pipeline.cli.output import out, plural
+from pipeline.dataset.opening import check_root, dataset_root, locked
 from pipeline.errors import ConfigError, ExitCode
 
 

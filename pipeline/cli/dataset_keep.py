@@ -8,8 +8,8 @@ import sys
 from datetime import date
 from typing import Any
 
-from pipeline.cli.output import err, is_terminal, out, printable
-from pipeline.dataset.opening import dataset_root, locked, plural, readable
+from pipeline.cli.output import err, is_terminal, out, plural, printable
+from pipeline.dataset.opening import dataset_root, locked, readable
 from pipeline.errors import ConfigError, ExitCode
 
 _MENDED = ("unfinished", "stranger", "orphan", "leftover", "snapshot")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from pipeline.cli.output import out
+from pipeline.cli.output import out, plural
 from pipeline.cli.parser import Commands, add_config, add_dataset
 from pipeline.cli.run_flags import moment, whole_number
 
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ConfigError: If there is no dataset.
     """
-    from pipeline.dataset.opening import dataset_root, locked, plural  # heavy: pydantic
+    from pipeline.dataset.opening import dataset_root, locked  # heavy: pydantic
 
     with locked(dataset_root(args), args.wait) as storage:
         from pipeline.dataset.stories import run_stories  # Beam: after the lock, which may be busy

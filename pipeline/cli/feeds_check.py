@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pipeline.cli.feeds import configured, shown_address
-from pipeline.cli.output import err, out, printable, styled
+from pipeline.cli.output import err, out, plural, printable, styled
 from pipeline.errors import ConfigError, ExitCode
 
 _THREADS = 16
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         outcomes.append(row["outcome"])
         out(json.dumps(row, ensure_ascii=False) if args.json else _line(row))
         sys.stdout.flush()
-    err(f"{outcomes.count('ok')} of {len(items)} feeds can be used")
+    err(f"{outcomes.count('ok')} of {plural(len(items), 'feed')} can be used")
     return int(exit_code_of(outcomes))
 
 
@@ -109,7 +109,7 @@ def _row(source: Any, answer: Any) -> dict[str, Any]:
 def _line(row: dict[str, Any]) -> str:
     is_usable = row["outcome"] == "ok"
     outcome = styled(f"{row['outcome']:<14}", "green" if is_usable else "red", sys.stdout)
-    what = f"{row['kind']}, {row['entries']} entries" if is_usable else row["note"] or row["http_status"] or ""
+    what = f"{row['kind']}, {plural(row['entries'], 'entry')}" if is_usable else row["note"] or row["http_status"] or ""
     if row["newest"]:
         what += f", newest {row['newest'][:10]}"
     if row["redirected_to"]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pipeline.cli.feeds import shown_address
-from pipeline.cli.output import err, out, printable, shown_path, styled, table
+from pipeline.cli.output import err, out, plural, printable, shown_path, styled, table
 from pipeline.errors import ConfigError
 
 
@@ -81,7 +81,7 @@ def _lines(document: Any, shown: dict[str, Any]) -> Iterator[str]:
         if not shown["entries"]:
             return
     title = f"{printable(shown['title'])}, " if shown["title"] else ""
-    yield f"{_name(document)}: {shown['kind']}, {title}{len(shown['entries'])} entries"
+    yield f"{_name(document)}: {shown['kind']}, {title}{plural(len(shown['entries']), 'entry')}"
     if shown["warnings"]:
         yield f"  warnings: {', '.join(shown['warnings'])}"
     if rules := _rules(shown["next_due_rules"]):

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from pipeline.cli.feeds import shown_address, uncollected
-from pipeline.cli.output import err, out, printable, shown_path, table
+from pipeline.cli.output import err, out, plural, printable, shown_path, table
 from pipeline.errors import ConfigError, ExitCode, RunError
 
 
@@ -127,7 +127,7 @@ def _first_check(exchange: Any, url: str, address: str) -> str:
 
     feed = judge_answer(exchange, FeedSource(url, ""), datetime.now(timezone.utc)).feed
     dates = [item.published.instant for item in feed.items if item.published] if feed else []
-    said = f"{feed.kind}, {len(feed.items)} entries" if feed else "a feed"
+    said = f"{feed.kind}, {plural(len(feed.items), 'entry')}" if feed else "a feed"
     said += f", newest {max(dates):%Y-%m-%d}" if dates else ""
     return said if address == url else f"{said}; the server moved it for good, so this address is listed"
 

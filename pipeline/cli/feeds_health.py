@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from pipeline.cli.feeds import configured, shown_address
-from pipeline.cli.output import err, out, shown_path, table
+from pipeline.cli.output import err, out, plural, shown_path, table
 from pipeline.errors import ExitCode
 
 _HEADER = ("state", "id", "url", "last success", "rhythm", "next due", "failures", "gaps", "moved to", "note")
@@ -117,4 +117,7 @@ def _tell(states: list[Any]) -> None:
         err(f"{problem} ({counts[problem]}): {PROBLEMS[problem]}")
     unpolled = sum(state.outcome is None for state in states)
     troubled = sum(state.needs_person for state in states)
-    err(f"{troubled} of {len(states)} feeds want a person to look" + (f", {unpolled} not polled" if unpolled else ""))
+    err(
+        f"{troubled} of {plural(len(states), 'feed')} want{'s' if len(states) == 1 else ''} a person to look"
+        + (f", {unpolled} not polled" if unpolled else "")
+    )

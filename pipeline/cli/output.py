@@ -46,6 +46,14 @@ def printable(text: object) -> str:
     return _UNSAFE.sub(lambda match: f"\\x{ord(match[0]):02x}", str(text))
 
 
+def plural(count: int, word: str) -> str:
+    """Returns ``1 file``, ``1,234 files``, ``2 entries``, ``0 fetches``."""
+    if count == 1:
+        return f"1 {word}"
+    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("ch") else f"{word}s"
+    return f"{count:,} {many}"
+
+
 def shown_path(path: str) -> str:
     """Returns a path as people would name it: relative if it lies below the working directory."""
     here = os.getcwd() + os.sep

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from pipeline.cli.output import err, out, printable
+from pipeline.cli.output import err, out, plural, printable
 from pipeline.errors import ConfigError, ExitCode
 
 
@@ -37,7 +37,7 @@ def diff(args: argparse.Namespace) -> int:
         _show(found, args.json)
     for topic in sorted({*gained, *lost}):
         err(f"{topic}: {gained[topic]:,} would gain it, {lost[topic]:,} would lose it")
-    err(f"{looked.articles:,} articles looked at")
+    err(f"{plural(looked.articles, 'article')} looked at")
     if looked.without_text:
         err(f"{looked.without_text:,} of them could not be tagged: their text is not stored")
     return int(ExitCode.DONE)

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cli.output import err, out, printable, shown_path, styled, table
+from pipeline.cli.output import err, out, plural, printable, shown_path, styled, table
 from pipeline.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _show(measured: Measured, level: str) -> None:
             out(f"\n{styled(heading.format(topic), 'bold', sys.stdout)}")
             for mistake in group:
                 _show_mistake(mistake)
-    err(f"{measured.texts:,} texts judged")
+    err(f"{plural(measured.texts, 'text')} judged")
 
 
 def _show_mistake(mistake: Mistake) -> None:

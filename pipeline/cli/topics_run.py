@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from pipeline.cli.output import err, out, printable, styled
+from pipeline.cli.output import err, out, plural, printable, styled
 from pipeline.errors import ExitCode
 
 
@@ -47,7 +47,8 @@ def lint(args: argparse.Namespace) -> int:
     else:
         for problem in problems:
             out(printable(problem))
-        err(f"{len(taxonomy.topics)} topics, {examples} examples tried, {len(problems)} remarks")
+        tried = f"{plural(len(taxonomy.topics), 'topic')}, {plural(examples, 'example')} tried"
+        err(f"{tried}, {plural(len(problems), 'remark')}")
     return int(ExitCode.USAGE if problems else ExitCode.DONE)
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from datetime import datetime, timezone
 
-from pipeline.cli.output import err
+from pipeline.cli.output import err, plural
 from pipeline.cli.parser import Commands, add_config, add_dataset, add_log_format, add_several
 from pipeline.errors import ConfigError
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("nothing to watch: name --feeds, or set feeds in the config file")
     plan = make_plan(setup._replace(config=setup.config.model_copy(update={"seeds": ()})))
     if sys.stderr.isatty() and not args.quiet:
-        err(f"watching {len(plan.feeds):,} feeds into {plan.config.dataset}; Ctrl-C stops, nothing is lost")
+        err(f"watching {plural(len(plan.feeds), 'feed')} into {plan.config.dataset}; Ctrl-C stops, nothing is lost")
     options = WatchOptions(every_s, until, tuple(flags), not args.no_upkeep, args.quiet or args.log_format == "json")
     return int(watch(plan, options, lambda line: _tell(line, args.quiet)))
 

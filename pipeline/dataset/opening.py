@@ -67,8 +67,3 @@ def readable(root: str, wait: bool) -> Iterator[Storage]:
     """
     with acquire_to_read(root, wait=wait):
         yield storage_of(root)
-
-
-def plural(count: int, word: str) -> str:
-    """Returns ``1 file`` or ``1,234 files``."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

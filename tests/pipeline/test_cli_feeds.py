@@ -66,13 +66,13 @@ def test_a_line_for_people(server, capsys):
     assert main(["feeds", "check", "--allow-loopback", "--feeds", server.url("/feed")]) == 0
     said = capsys.readouterr()
     assert said.out == f"ok             127.0.0.1  {server.url('/feed')}  rss, 2 entries, newest 2026-11-30\n"
-    assert said.err == "1 of 1 feeds can be used\n"
+    assert said.err == "1 of 1 feed can be used\n"
 
 
 def test_if_no_feed_can_be_used_it_failed(server, capsys):
     rows, err = checked(capsys, "--feeds", server.url("/nix"), code=1)
     assert len(rows) == 1
-    assert err == "0 of 1 feeds can be used\n"
+    assert err == "0 of 1 feed can be used\n"
 
 
 def test_other_peoples_servers_are_not_asked_without_a_contact(capsys):

@@ -136,3 +136,11 @@ def test_the_command_is_named_so_that_it_can_be_called_again(monkeypatch, tmp_pa
     (tmp_path / "newsbeam").chmod(0o755)
     monkeypatch.setattr("sys.argv", [str(tmp_path / ".venv" / "bin" / "newsbeam"), "run"])
     assert output.command_name() == "newsbeam"
+
+
+@pytest.mark.parametrize(
+    ("count", "word", "shown"),
+    [(1, "feed", "1 feed"), (0, "feed", "0 feeds"), (2, "fetch", "2 fetches"), (1200, "entry", "1,200 entries")],
+)
+def test_numbers_and_their_words(count, word, shown):
+    assert output.plural(count, word) == shown
