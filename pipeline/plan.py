@@ -132,27 +132,3 @@ def size_line(plan: Plan, now: datetime | None, due_now: bool) -> str | None:
         f" {plural(len(pages), 'host')}, one request"
         f" at a time and {config.host_gap_s:g} s apart: at most about {max(1, round(longest_s / 60)):,} min"
     )
-
-
-def plan_lines(plan: Plan, beam_flags: list[str], now: datetime | None) -> list[str]:
-    """Returns what a run would do, for ``--plan``; nothing is asked and nothing written."""
-    from transforms.dedupe.state import NEWEST, StateLocation, open_state
-    from transforms.feeds.hosts import due_feeds
-
-    config = plan.config
-    known = open_state(StateLocation(config.dataset, NEWEST))
-    moment = now or datetime.now(timezone.utc)
-    due = len(due_feeds(plan.feeds, known.feeds(), moment))
-    hosts = {host_of(feed.url) for feed in plan.feeds}
-    lines = [
-        f"dataset     {config.dataset}",
-        f"runner      {beam_flags[0].partition('=')[2].rpartition('.')[2]}",
-        f"topics      {', '.join(topic.id for topic in plan.taxonomy.topics)}",
-        f"seeds       {plan.seed_count:,} files in {len(plan.seed_batches)} runs",
-        f"feeds       {len(plan.feeds):,} on {len(hosts):,} hosts, {due:,} due",
-        f"addresses   {len(plan.url_paths):,} lists",
-        f"due pages   {len(known.due_entries(moment)):,} of earlier runs",
-        f"manners     {config.host_gap_s:g} s between two requests to a host, at most"
-        f" {config.max_pages_per_host or 'any number of'} pages a host and run",
-    ]
-    return [*lines, "nothing was done; leave out --plan to do it"]

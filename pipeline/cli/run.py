@@ -84,14 +84,20 @@ def _stream_options(args: argparse.Namespace, plan: Any, flags: list[str]) -> An
 
 
 def _show_plan(args: argparse.Namespace, plan: Any, flags: list[str], stream: Any) -> int:
-    from pipeline.plan import plan_lines
+    from pipeline.preview import plan_facts, plan_lines
 
-    lines = plan_lines(plan, flags, args.now)
+    facts = plan_facts(plan, flags, args.now, args.due_now)
+    lines = plan_lines(facts)
     if flags[0] == "--runner=DataflowRunner":
         from pipeline.runners import dataflow
 
-        lines[-1:-1] = dataflow.lines_of(dataflow.build_job(plan, flags, stream))
-    out("\n".join(lines))
+        job = dataflow.build_job(plan, flags, stream)
+        facts["dataflow"] = job._asdict()
+        lines += dataflow.lines_of(job)
+    if args.json:
+        out(json.dumps(facts, ensure_ascii=False))
+    else:
+        out("\n".join([*lines, "nothing was done; leave out --plan to do it"]))
     return int(ExitCode.DONE)
 
 

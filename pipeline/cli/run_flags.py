@@ -111,7 +111,7 @@ def _add_ways(parser: Parser) -> None:
     ways.add_argument("--stream-id", metavar="ID", help="name of the stream, always the same for one dataset")
     ways.add_argument("--tick", default="5s", metavar="TIME", help="how often a stream looks what is due (5s)")
     ways.add_argument("--detach", action="store_true", help="leave a stream to its cluster once it is sent there")
-    ways.add_argument("--json", action="store_true", help="the summary as one JSON object on stdout")
+    ways.add_argument("--json", action="store_true", help="the summary (or the plan) as one JSON object on stdout")
     ways.add_argument("-q", "--quiet", action="store_true", help="errors only")
     ways.add_argument("-v", "--verbose", action="count", default=0, help="say more; -vv: everything")
     add_log_format(parser)
