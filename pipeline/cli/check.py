@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from pipeline.cli.output import out, plural, printable, shown_path
+from pipeline.cli.output import out, plural, printable, problem_facts, shown_path
 
 
 def run(args: argparse.Namespace) -> int:
@@ -17,10 +17,16 @@ def run(args: argparse.Namespace) -> int:
         ProblemsError: With all mistakes of all files.
     """
     from pipeline.config.load import load_setup
+    from transforms.yaml_file import ProblemsError
 
     if args.runner is not None:
         return _check_runner(args)
-    setup = load_setup(args.config, vars(args))
+    try:
+        setup = load_setup(args.config, vars(args))
+    except ProblemsError as error:
+        if args.json:
+            out(json.dumps({"problems": problem_facts(error.problems)}, ensure_ascii=False, indent=2))
+        raise
     plan = None
     if setup.config.seeds or setup.config.urls or setup.feeds:
         from pipeline.plan import make_plan

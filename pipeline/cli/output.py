@@ -15,7 +15,7 @@ import time
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
-from typing import TextIO
+from typing import Any, TextIO
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36", "hit": "1;33"}
 # C0, DEL, C1 and the marks that turn the direction of text: a title must not steer a terminal.
@@ -58,6 +58,19 @@ def shown_path(path: str) -> str:
     """Returns a path as people would name it: relative if it lies below the working directory."""
     here = os.getcwd() + os.sep
     return path.removeprefix(here) if path.startswith(here) else path
+
+
+def problem_facts(problems: Iterable[Any]) -> list[dict[str, Any]]:
+    """Returns mistakes in files (``transforms.yaml_file.Problem``) ready for JSON; line 0 is no line of a file."""
+    return [
+        {
+            **problem.mark._asdict(),
+            "file": shown_path(problem.mark.file),
+            "key": problem.key,
+            "message": problem.message,
+        }
+        for problem in problems
+    ]
 
 
 def command_name() -> str:

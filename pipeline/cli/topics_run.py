@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from pipeline.cli.output import err, out, plural, printable, styled
+from pipeline.cli.output import err, out, plural, printable, problem_facts, styled
 from pipeline.errors import ExitCode
 
 
@@ -38,12 +38,18 @@ def lint(args: argparse.Namespace) -> int:
         ProblemsError: With all mistakes of configuration and taxonomy.
     """
     from transforms.tag.lint import lint as problems_of
+    from transforms.yaml_file import ProblemsError
 
-    taxonomy = _taxonomy(args)
+    try:
+        taxonomy = _taxonomy(args)
+    except ProblemsError as error:
+        if args.json:
+            out(json.dumps({"examples": 0, "problems": problem_facts(error.problems)}, indent=2))
+        raise
     problems = problems_of(taxonomy)
     examples = sum(len(topic.examples) for topic in taxonomy.topics)
     if args.json:
-        out(json.dumps({"examples": examples, "problems": [str(problem) for problem in problems]}, indent=2))
+        out(json.dumps({"examples": examples, "problems": problem_facts(problems)}, indent=2))
     else:
         for problem in problems:
             out(printable(problem))

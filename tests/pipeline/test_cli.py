@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -216,6 +217,13 @@ def test_all_mistakes_of_a_config_are_lines_of_their_own(capsys):
         'c.yaml:2:1: host_gapp: unknown key; did you mean "host_gap"?',
         "newsbeam: 2 mistakes; nothing was done",
     ]
+
+
+def test_mistakes_of_a_config_are_json_too(here, capsys):
+    (here / "newsbeam.yaml").write_text("version: 1\nkeep: sometimes\n")
+    assert main(["check", "--json"]) == ExitCode.USAGE
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (problem["file"], problem["line"], problem["key"]) == ("newsbeam.yaml", 2, "keep")
 
 
 def test_broken_yaml_is_one_line(capsys):

@@ -172,3 +172,20 @@ def test_what_eval_cannot_use_ends_it_before_anything_is_measured(capsys, words,
     code, shown, told = topics(capsys, "eval", *words)
     assert (code, shown) == (ExitCode.USAGE, [])
     assert line in told[0]
+
+
+def test_mistakes_of_a_taxonomy_are_json_too(capsys):
+    Path("bad.yaml").write_text("topics:\n  - id: Housing\n    terms: [rent]\n")
+    code, shown, told = topics(capsys, "lint", "--topics", "bad.yaml", "--json")
+    assert code == ExitCode.USAGE
+    (problem,) = json.loads("\n".join(shown))["problems"]
+    assert (problem["file"], problem["line"]) == ("bad.yaml", 2)
+    assert problem["message"] in told[0]
+
+
+def test_an_example_that_does_not_hold_is_json_with_its_place(capsys):
+    Path("sea.yaml").write_text("topics:\n  - id: sea\n    terms: [harbour]\n    examples: {match: [A quiet field.]}\n")
+    code, shown, _ = topics(capsys, "lint", "--topics", "sea.yaml", "--json")
+    assert code == ExitCode.USAGE
+    (problem,) = json.loads("\n".join(shown))["problems"]
+    assert (problem["line"], problem["key"]) == (4, "sea.examples")
