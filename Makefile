@@ -88,9 +88,10 @@ gcs-test: $(READY) ## Datasets in Google Cloud Storage, on two emulators (builds
 	deploy/gcs/build.sh $(BIN)/python
 	deploy/loopback_only.sh $(BIN)/python -m pytest -q tests/gcs
 
-crash: $(READY) ## kill -9 at every step of a commit and at 50 random points, then a rerun
+crash: $(READY) ## kill -9 at every step of a commit and at random points, 50 on a disk, 20 on a store; then a rerun
 	$(BIN)/python -m pytest -q tests/crash tests/transforms/write/test_write_crash.py
 	$(BIN)/python tests/crash/random_kills.py 50
+	$(BIN)/python tests/crash/random_kills.py 20 --store
 
 soak: $(READY) ## Half an hour of watch against a server whose feeds publish, edit, fail, move and stall
 	deploy/loopback_only.sh $(BIN)/python -m bench.soak --mode watch

@@ -1,8 +1,9 @@
 """kill -9 at random moments of a run, again and again, then a run to its end: no row is lost, none doubled.
 
-    python tests/crash/random_kills.py [kills] [seed]
+    python tests/crash/random_kills.py [kills] [seed] [--store]
 
-Each dataset is killed five times in a row, every time with one seed file more to read, before a run may end. Half of
+With --store the datasets lie in a bucket of fake-gcs-server, which is started for it and honours conditional writes;
+where it or Google's client is not installed (make gcs-test installs both), that is left out. Each dataset is killed five times in a row, every time with one seed file more to read, before a run may end. Half of
 the moments are drawn from the time between the lock and the manifest of an undisturbed run, half from the commit, which
 begins with the first staged file. Prints what each kill hit, and rows, distinct rows, rows of an undisturbed run and
 findings of verify; exits 1 unless they agree.
@@ -10,7 +11,9 @@ findings of verify; exits 1 unless they agree.
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import random
 import shutil
 import signal
@@ -19,23 +22,31 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.gcs import stores  # noqa: E402
 from tests.program import newsbeam, story  # noqa: E402
 from tests.rows import assert_same_rows, assert_sound, read_rows  # noqa: E402
-from transforms.maintain.verify import verify  # noqa: E402
-from transforms.write.storage import storage_of  # noqa: E402
+from transforms.maintain.verify import verify, walk  # noqa: E402
+from transforms.write.lock import LOCK_FILE  # noqa: E402
+from transforms.write.storage import STAGING, DatasetError, Storage, storage_of  # noqa: E402
 
 KILLS_A_DATASET = 5
 ARTICLES_A_FILE = 10
+RUN_TIMEOUT_S = 400
 TABLES = ("articles", "article_topics", "rejects")
-KEYS = {"articles": ("article_id", "revision"), "article_topics": ("article_id", "topic"), "rejects": ("reject_id",)}
+KEYS = {
+    "articles": ("article_id", "revision"),
+    "article_topics": ("article_id", "revision", "topic"),
+    "rejects": ("reject_id",),
+}
 
 
 def make_seeds(folder: Path) -> list[Path]:
@@ -53,39 +64,51 @@ def make_seeds(folder: Path) -> list[Path]:
     return paths
 
 
-def start(root: Path, seeds: list[Path]) -> subprocess.Popen[bytes]:
-    words = ["run", "-q", "-d", str(root), "--seeds", *map(str, seeds)]
+def start(root: str, seeds: list[Path]) -> subprocess.Popen[bytes]:
+    words = ["run", "-q", "-d", root, "--seeds", *map(str, seeds)]
     return subprocess.Popen([sys.executable, "-m", "pipeline", *words], cwd=ROOT)
 
 
-def wait_for(process: subprocess.Popen[bytes], root: Path, moment: str) -> None:
+def manifests(storage: Storage) -> int:
+    return sum(name.endswith(".json") for name in storage.names("_runs"))
+
+
+def has_staged(storage: Storage) -> bool:
+    return any(path.endswith(".parquet") for path in walk(storage, STAGING))
+
+
+def holds_lock(storage: Storage, process: subprocess.Popen[bytes]) -> bool:
+    try:
+        return f"{process.pid}".encode() in storage.read(LOCK_FILE)
+    except DatasetError:  # not there yet, or renewed at this moment
+        return False
+
+
+def wait_for(process: subprocess.Popen[bytes], storage: Storage, moment: str) -> None:
     """Returns when the process holds the lock, has staged its first file or has its manifest, or is at its end."""
-    mark = f"{process.pid}"
     while process.poll() is None:
-        if moment == "committed" and any(root.glob("_runs/*.json")):
+        if moment == "committed" and manifests(storage):
             return
-        if moment == "staged" and any(root.glob("_staging/*/*.parquet")):
+        if moment == "staged" and has_staged(storage):
             return
-        if moment == "lock" and (root / "_lock").exists() and mark in (root / "_lock").read_text(errors="replace"):
+        if moment == "lock" and holds_lock(storage, process):
             return
         time.sleep(0.002)
 
 
-def state_of(root: Path) -> str:
+def state_of(storage: Storage) -> str:
     """Says how far a commit had come."""
-    runs = [path.name for path in root.glob("_runs/*")]
-    if any(name.endswith(".journal") for name in runs):
+    if any(name.endswith(".journal") for name in storage.names("_runs")):
         return "journal"
-    if list(root.glob("_staging/*/*.parquet")):
-        return "staged files"
-    return "nothing staged"
+    return "staged files" if has_staged(storage) else "nothing staged"
 
 
-def kill_at(root: Path, seeds: list[Path], moment: str, delay_s: float) -> str:
+def kill_at(root: str, seeds: list[Path], moment: str, delay_s: float) -> str:
     """Starts a run and kills it some time after a moment; returns what it had done."""
-    before = len(list(root.glob("_runs/*.json")))
+    storage = storage_of(root)
+    before = manifests(storage)
     process = start(root, seeds)
-    wait_for(process, root, moment)
+    wait_for(process, storage, moment)
     deadline = time.monotonic() + delay_s
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -94,22 +117,26 @@ def kill_at(root: Path, seeds: list[Path], moment: str, delay_s: float) -> str:
         return "ended before"
     process.send_signal(signal.SIGKILL)
     process.wait()
-    return "committed" if len(list(root.glob("_runs/*.json"))) > before else state_of(root)
+    return "committed" if manifests(storage) > before else state_of(storage)
 
 
-def spans_of_a_run(root: Path, seeds: list[Path]) -> dict[str, float]:
+def spans_of_a_run(root: str, seeds: list[Path]) -> dict[str, float]:
     """Runs undisturbed and returns the seconds from the lock, and from the first staged file, to the manifest."""
     process = start(root, seeds)
     times = {}
     for moment in ("lock", "staged", "committed"):
-        wait_for(process, root, moment)
+        wait_for(process, storage_of(root), moment)
         times[moment] = time.monotonic()
     assert process.wait() == 0
     return {moment: times["committed"] - times[moment] for moment in ("lock", "staged")}
 
 
-def check(root: Path, undisturbed: Path) -> tuple[Counter[str], Counter[str], int]:
-    """Compares with the undisturbed dataset; returns rows, distinct rows by table, and findings of verify."""
+def local_copy(root: str, folder: Path) -> Path:
+    return Path(root) if "://" not in root else stores.download(root, folder)
+
+
+def check(root: Path, undisturbed: Path) -> tuple[Counter[str], Counter[str]]:
+    """Compares with the undisturbed dataset; returns rows and distinct rows by table."""
     assert_same_rows(undisturbed, root)
     assert_sound(root)
     rows, distinct = Counter[str](), Counter[str]()
@@ -117,7 +144,7 @@ def check(root: Path, undisturbed: Path) -> tuple[Counter[str], Counter[str], in
         found = read_rows(root, table)
         rows[table] = len(found)
         distinct[table] = len({tuple(row[name] for name in KEYS[table]) for row in found})
-    return rows, distinct, len(verify(storage_of(str(root)), lambda line: None).findings)
+    return rows, distinct
 
 
 class Trial(NamedTuple):
@@ -128,22 +155,24 @@ class Trial(NamedTuple):
     is_right: bool
 
 
-def try_dataset(folder: Path, number: int, seed: int, spans: Mapping[str, float]) -> Trial:
+def try_dataset(folder: Path, base: str, number: int, seed: int, spans: Mapping[str, float]) -> Trial:
     """Kills five runs in a row, lets the sixth come to its end, and compares."""
     rng = random.Random(f"{seed}.{number}")
     seeds = sorted(folder.glob("*.jsonl"))
-    root, undisturbed = folder / str(number), folder / "undisturbed"
+    root, undisturbed = f"{base}/{number}", folder / "undisturbed"
     moments, hits = [], []
     for last in range(KILLS_A_DATASET):
         moment = rng.choice(("lock", "staged"))
         delay_s = rng.uniform(0, spans[moment])
         hits.append(kill_at(root, seeds[: last + 1], moment, delay_s))
         moments.append(f"{moment} + {delay_s:.2f} s: {hits[-1]}")
-    newsbeam("run", "-q", "-d", root, "--seeds", *seeds)
-    expected, _, _ = check(undisturbed, undisturbed)
-    rows, distinct, findings = check(root, undisturbed)
+    newsbeam("run", "-q", "-d", root, "--seeds", *seeds, timeout_s=RUN_TIMEOUT_S)
+    findings = len(verify(storage_of(root), lambda line: None).findings)
+    copy = local_copy(root, folder / f"{number}.copy")
+    expected, _ = check(undisturbed, undisturbed)
+    rows, distinct = check(copy, undisturbed)
     is_right = rows == distinct == expected and not findings
-    shutil.rmtree(root)
+    shutil.rmtree(copy)
     told = (
         f"dataset {number}: {'; '.join(moments)}\n  rows {sum(rows.values())} = distinct {sum(distinct.values())} ="
         f" undisturbed {sum(expected.values())}; verify: {findings} findings{'' if is_right else '  WRONG'}"
@@ -151,9 +180,10 @@ def try_dataset(folder: Path, number: int, seed: int, spans: Mapping[str, float]
     return Trial(told, [hit for hit in hits if hit != "ended before"], is_right)
 
 
-def torture(folder: Path, kills: int, seed: int) -> int:
+def torture(folder: Path, base: str, kills: int, seed: int) -> int:
     """Kills until that many have hit, two datasets at a time; returns how many datasets came out wrong."""
-    spans = spans_of_a_run(folder / "undisturbed", make_seeds(folder))
+    spans = spans_of_a_run(f"{base}/undisturbed", make_seeds(folder))
+    local_copy(f"{base}/undisturbed", folder / "undisturbed")
     print(
         f"a run: {spans['lock']:.2f} s from the lock to the manifest, {spans['staged']:.2f} s of them commit",
         flush=True,
@@ -162,7 +192,7 @@ def torture(folder: Path, kills: int, seed: int) -> int:
     wrong = number = 0
     with ThreadPoolExecutor(2) as pool:
         while sum(hits.values()) < kills:
-            trials = list(pool.map(lambda n: try_dataset(folder, n, seed, spans), (number, number + 1)))
+            trials = list(pool.map(lambda n: try_dataset(folder, base, n, seed, spans), (number, number + 1)))
             number += 2
             for trial in trials:
                 hits.update(trial.hits)
@@ -172,12 +202,37 @@ def torture(folder: Path, kills: int, seed: int) -> int:
     return wrong
 
 
+@contextmanager
+def store() -> Iterator[str | None]:
+    """Runs a store on loopback; yields the address for datasets, or ``None`` if it is not installed."""
+    port = stores.free_port()
+    command = stores.fake_gcs_command(port)
+    if command is None or not stores.has_client():
+        yield None
+        return
+    with stores.running(command, f"http://127.0.0.1:{port}") as address:
+        os.environ["STORAGE_EMULATOR_HOST"] = address
+        yield f"{stores.BUCKET}/killed"
+
+
 def main(arguments: list[str]) -> int:
-    kills = int(arguments[0]) if arguments else 50
-    seed = int(arguments[1]) if len(arguments) > 1 else random.SystemRandom().randrange(10_000)
-    print(f"{kills} kills, seed {seed}")
+    parser = argparse.ArgumentParser(description="kill -9 at random moments, then a run to its end")
+    parser.add_argument("kills", nargs="?", type=int, default=50)
+    parser.add_argument("seed", nargs="?", type=int, default=random.SystemRandom().randrange(10_000))
+    parser.add_argument("--store", action="store_true", help="datasets on fake-gcs-server")
+    flags = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        return int(torture(Path(folder), kills, seed) > 0)
+        if not flags.store:
+            print(f"{flags.kills} kills on a disk, seed {flags.seed}")
+            return int(torture(Path(folder), folder, flags.kills, flags.seed) > 0)
+        with store() as base:
+            if base is None:
+                print(
+                    "kills on a store are left out: fake-gcs-server or the extra gcp is not installed (make gcs-test)"
+                )
+                return 0
+            print(f"{flags.kills} kills on fake-gcs-server, seed {flags.seed}")
+            return int(torture(Path(folder), base, flags.kills, flags.seed) > 0)
 
 
 if __name__ == "__main__":
