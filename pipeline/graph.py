@@ -133,14 +133,17 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
 
     due_and_new = (taken.entries, due_entries) | "Pages to fetch" >> beam.Flatten()
     pages = due_and_new | "Fetch pages" >> FetchPages(job.fetch, job.run)
-    # Extracted where they are read or fetched: a page is a hundred times what is kept of it, and never shuffled.
+    # Extracted and tagged where they are read or fetched: a page is many times what is kept of it, and never shuffled.
     extracted = [
         documents | f"Extract {name}" >> ExtractArticles(job.extract, job.run, job.state)
         for name, documents in (("pages", pages.documents), ("seeds", taken.documents))
     ]
-    articles = [branch.articles for branch in extracted] | "Articles" >> beam.Flatten()
-    tagged = articles | "Tag topics" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
+    tagged = [
+        branch.articles | f"Tag {name}" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
+        for name, branch in zip(("pages", "seeds"), extracted, strict=True)
+    ]
 
-    stages = (*asked, listed, read, announced, seeds, taken, pages, *extracted, tagged)
+    stages = (*asked, listed, read, announced, seeds, taken, pages, *extracted, *tagged)
     side = tuple(stage.side for stage in stages) | "Beside the articles" >> beam.Flatten()
-    return {"tagged": tagged.tagged, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)
+    articles = tuple(branch.tagged for branch in tagged)
+    return {"tagged": articles, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)

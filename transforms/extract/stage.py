@@ -23,7 +23,7 @@ from transforms.records import Document, Reject, RunContext, Tally
 
 ARTICLES = "articles"
 SIDE = "side"
-_IN_FLIGHT_PER_WORKER = 4
+_IN_FLIGHT_PER_WORKER = 16
 _IN_FLIGHT_BYTES = 64 * 1024 * 1024
 _LOCAL_TEXTS = 64
 _LOCAL_TEXT_BYTES = 256 * 1024

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transforms.schema import PARTITIONS, TABLES
+from transforms.write.packed import PackedText
 
 Row = Mapping[str, Any]
 
@@ -97,9 +98,16 @@ def to_table(table: str, rows: Sequence[Row]) -> pa.Table:
     # In pieces that fit into the processor's cache: rows are read row by row, columns are written.
     for start in range(0, len(rows), _BATCH_ROWS):
         columns = zip(*map(values_of, rows[start : start + _BATCH_ROWS]), strict=True)
-        arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+        arrays = [pa.array(_unpacked(column), type=field.type) for column, field in zip(columns, schema, strict=True)]
         batches.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
     return pa.Table.from_batches(batches, schema=schema)
+
+
+def _unpacked(column: Sequence[Any]) -> Sequence[Any]:
+    """Text is packed on its way; all values of a column are, or none is."""
+    if not any(isinstance(value, PackedText) for value in column):
+        return column
+    return [None if value is None else str(value) for value in column]
 
 
 def encode(table: str, rows: Sequence[Row]) -> bytes:

@@ -19,6 +19,7 @@ from transforms.stream.panes import PaneCommitter
 from transforms.write.commit import finish_if_journaled
 from transforms.write.committer import commit_run, gather, stage_file
 from transforms.write.manifest import manifest_path
+from transforms.write.packed import pack
 from transforms.write.rows import (
     checked_article_row,
     fetch_row,
@@ -54,7 +55,7 @@ class WriteSettings(NamedTuple):
 class WriteDataset(beam.PTransform):
     """Writes tagged articles and side records to the dataset, and commits.
 
-    In: ``{"tagged": PCollection[TaggedArticle], "side": PCollection[Side]}``.
+    In: ``{"tagged": PCollection[TaggedArticle] or a tuple of them, "side": PCollection[Side]}``.
     Out: the path of the manifest below the root, one element a commit.
 
     Guarantees: every article, reject and fetch that arrives is a row of a committed run, or counted in its
@@ -69,7 +70,7 @@ class WriteDataset(beam.PTransform):
         self._location = location
         self._run = run
 
-    def expand(self, inputs: dict[str, beam.PCollection]) -> beam.PCollection:
+    def expand(self, inputs: dict[str, Any]) -> beam.PCollection:
         """Builds the two groups.
 
         Raises:
@@ -80,14 +81,19 @@ class WriteDataset(beam.PTransform):
             message = f"the run {self._run.run_id} is in {storage.root} already; start another"
             raise DatasetError(message, storage.full_path(manifest_path(self._run.run_id)))
         tagged, side = inputs["tagged"], inputs["side"]
-        heartbeat = tagged.pipeline | "Heartbeat" >> beam.Create([HEARTBEAT], reshuffle=False)
-        made = tagged | "Make rows" >> beam.ParDo(_MakeRows(self._settings, self._run)).with_outputs(
-            "tallies", main="items"
-        )
+        branches = tagged if isinstance(tagged, tuple) else (tagged,)
+        heartbeat = side.pipeline | "Heartbeat" >> beam.Create([HEARTBEAT], reshuffle=False)
+        # Rows are made before branches are joined: a join is where the in-process runner keeps what passes.
+        made = [
+            branch
+            | f"Make rows {number}"
+            >> beam.ParDo(_MakeRows(self._settings, self._run)).with_outputs("tallies", main="items")
+            for number, branch in enumerate(branches)
+        ]
         told = side | "Side rows" >> beam.ParDo(_SideRows(self._settings, self._run)).with_outputs("rest", main="items")
-        items = (made.items, told.items) | "All rows" >> beam.Flatten()
-        rest = (made.tallies, told.rest, heartbeat)
-        if tagged.is_bounded and side.is_bounded:
+        items = (*(branch.items for branch in made), told.items) | "All rows" >> beam.Flatten()
+        rest = (*(branch.tallies for branch in made), told.rest, heartbeat)
+        if all(part.is_bounded for part in (*branches, side)):
             return self._write_once(items, rest)
         return self._write_panes(items, rest)
 
@@ -150,7 +156,7 @@ class _MakeRows(_Counting):
         row, reject = checked_article_row(tagged, self._run, store)
         if row is not None:
             snippets = snippets_to_store(tagged.tags.snippets, store)
-            yield ArticleItem(row, len(tagged.article.text), snippets)
+            yield ArticleItem(row | {"text": pack(row["text"])}, len(tagged.article.text), snippets)
         elif reject is not None:
             yield RejectItem(reject_row(reject, self._run, store))
 

@@ -99,7 +99,7 @@ def _is_copy(item: ArticleItem, longer: ArticleItem) -> bool:
 
 def _letters(item: ArticleItem) -> str:
     """The text as far as it is stored, without white space."""
-    return "".join((item.row["text"] or "").split())
+    return "".join(str(item.row["text"] or "").split())
 
 
 def _without_repeats(versions: Iterable[ArticleItem]) -> Iterator[ArticleItem]:
