@@ -28,6 +28,7 @@ from pipeline.plan import BATCH_ENTRIES, Plan
 from pipeline.progress import Progress
 from pipeline.settings import fetch_settings
 from transforms import meter
+from transforms.allocator import limit_fragmentation
 from transforms.dedupe.replay import Replay, write_replay
 from transforms.dedupe.state import NEWEST, StateLocation, latest_state, open_state
 from transforms.extract.pool import kept_pool, kill_pools
@@ -75,6 +76,7 @@ def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
         RunError: If the pipeline fails.
         DatasetError: If the dataset cannot be written.
     """
+    limit_fragmentation()
     config = plan.config
     manifests: list[Manifest] = []
     pool = _extract_settings(config, options).pool()

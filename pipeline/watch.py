@@ -6,8 +6,6 @@ cycles the dataset is free for other commands.
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import signal
 import sys
 import threading
@@ -20,6 +18,7 @@ from pipeline.cli.output import plural
 from pipeline.errors import ExitCode
 from pipeline.plan import Plan
 from pipeline.upkeep import Upkeep
+from transforms.allocator import give_back
 from transforms.dedupe.state import latest_state, open_state
 from transforms.feeds.hosts import due_feeds
 from transforms.write.commit import recover
@@ -75,7 +74,7 @@ def watch(plan: Plan, options: WatchOptions, tell: Callable[[str], None]) -> Exi
         if options.upkeep and not stop.is_told:
             upkeep.after(cycle.manifests)
         if cycle.manifests:
-            _release_memory()
+            give_back()
         if options.until is not None and datetime.now(timezone.utc) >= options.until:
             return ExitCode.DONE
         rest_s = max(0.0, options.every_s - (time.monotonic() - began))
@@ -104,17 +103,6 @@ def run_cycle(plan: Plan, options: WatchOptions) -> Cycle:
             beam_flags=options.beam_flags, show_progress=sys.stderr.isatty() and not options.quiet
         )
         return Cycle(len(feeds), pages, tuple(execute(plan._replace(feeds=feeds), options_of_run)))
-
-
-def _release_memory() -> None:
-    """Gives back what a cycle used; the allocators would keep it, in more and more pieces over the days."""
-    import pyarrow as pa  # loaded by the cycle
-
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
-    if trim is not None:
-        trim(0)
 
 
 def _line(cycle: Cycle, elapsed_s: float) -> str:
