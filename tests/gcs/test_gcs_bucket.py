@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
 import pytest
 
 from transforms.remote.bucket import MUST_NOT_EXIST, ChangedError, StoreSetupError, bucket_of
 from transforms.remote.files import is_file, match, read_file, size_of
+from transforms.remote.gcs import GcsBucket
 from transforms.remote.reader import open_object
 from transforms.write.storage import DatasetError, storage_of
 
@@ -59,6 +64,34 @@ def test_a_conditional_write_is_refused_when_another_was_first(fake_gcs_root):
     with pytest.raises(ChangedError):
         bucket.write(f"{prefix}/x", b"4", first)
     assert bucket.read(f"{prefix}/x") == b"3"
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """Answers as the real service does where a condition does not hold (412), which no emulator does for a removal."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_DELETE(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(412)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+def test_a_removal_names_the_generation_that_it_means_and_hears_of_another(monkeypatch):
+    pytest.importorskip("google.cloud.storage")
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{server.server_port}")
+        bucket = GcsBucket("gs://news")
+        with pytest.raises(ChangedError, match="was changed by another process"):
+            bucket.delete("a/b.parquet", if_generation=17)
+        server.shutdown()
+    (asked,) = _Refusing.asked
+    assert "/b/news/o/a%2Fb.parquet?ifGenerationMatch=17" in asked
 
 
 def test_a_reader_does_not_mix_two_generations(fake_gcs_root):

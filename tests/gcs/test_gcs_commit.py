@@ -12,11 +12,14 @@ from tests.gcs import killed_run, stores
 from tests.gcs.killed_run import STEPS
 from tests.program import run_until_killed
 from tests.rows import assert_same_rows, assert_sound
+from tests.transforms.write.make_items import START
 from tests.transforms.write.test_write_crash import FIRST, SECOND, Crash, run_once
 from transforms.maintain.verify import verify
 from transforms.remote import bucket as buckets
 from transforms.write import lease
+from transforms.write.commit import Action, commit, recover, sha256_of
 from transforms.write.lock import acquire
+from transforms.write.manifest import Manifest
 from transforms.write.storage import DatasetError, storage_of
 
 MOST_STEPS = 80
@@ -42,6 +45,22 @@ class StepBucket:
             return found(*args, **kwargs)
 
         return counted
+
+
+class RemovalBucket(StepBucket):
+    """Calls a function before the removal of one object, and honours its condition, which fake-gcs-server does not."""
+
+    def __init__(self, real: Any, path: str, hook: Callable[[], None]) -> None:
+        super().__init__(real, -1, hook)
+        self._path = path
+
+    def delete(self, name: str, if_generation: int | None = None) -> None:
+        if name.endswith(self._path):
+            self._hook()
+            now = self._real.stat(name)
+            if now is not None and if_generation not in (None, now.generation):
+                raise buckets.ChangedError("was changed by another process", name)
+        self._real.delete(name, if_generation)
 
 
 def locked_run(root: str, articles: Any, run_id: str) -> None:
@@ -127,6 +146,40 @@ def test_kill_9_at_each_step_then_rerun(any_root, undisturbed, tmp_path, step):
 
     assert_complete(any_root, undisturbed, tmp_path / "out")
     assert verify(storage_of(any_root), lambda line: None).findings == ()
+
+
+@pytest.mark.parametrize("content", [b"the same again", b"something new"])
+def test_a_removal_by_a_holder_that_was_taken_for_dead_spares_what_was_written_since(
+    fake_gcs_root, monkeypatch, content
+):
+    """It has compared the hash and sleeps; another carries its run through, and a later run writes the path again."""
+    real = buckets.bucket_of(fake_gcs_root)[0]
+    path = "articles/ingest_date=2026-11-30/old.0.0.parquet"
+    storage = storage_of(fake_gcs_root)
+    storage.write(path, b"the same again")
+
+    def others() -> None:
+        put_in(fake_gcs_root, real)
+        asleep = lease._HELD.pop(fake_gcs_root)
+        with monkeypatch.context() as changed:
+            changed.setattr(lease, "EXPIRES_S", -60.0)
+            held = acquire(fake_gcs_root)
+        with held:
+            assert recover(storage_of(fake_gcs_root)).finished == ("20261130T101502Z-slow",)
+            assert not storage_of(fake_gcs_root).exists(path)
+            storage_of(fake_gcs_root).write(path, content)
+        lease._HELD[fake_gcs_root] = asleep
+
+    def slow_run(bucket: Any) -> None:
+        put_in(fake_gcs_root, bucket)
+        with acquire(fake_gcs_root):
+            action = Action("delete", path, "", sha256_of(b"the same again"))
+            commit(storage_of(fake_gcs_root), Manifest("20261130T101502Z-slow", 1, START, START), [action])
+
+    with pytest.raises(DatasetError, match="was taken over by"):
+        slow_run(RemovalBucket(real, path, others))
+    put_in(fake_gcs_root, real)
+    assert storage.read(path) == content
 
 
 @pytest.mark.parametrize("goes_on", [False, True], ids=["it wakes at once", "the dataset has gone on"])

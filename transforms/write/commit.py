@@ -104,9 +104,8 @@ def promote(storage: Storage, actions: Iterable[Action]) -> None:
     for action in actions:
         folders.add(os.path.dirname(action.path))
         if action.verb == "delete":
-            if storage.exists(action.path):
-                _expect(storage, action.path, (action.old_sha256,))
-                storage.delete(action.path)
+            if not storage.delete_exactly(action.path, action.old_sha256):
+                raise _changed(storage, action.path)
         elif storage.exists(action.staged):
             if action.verb == "replace":
                 _expect(storage, action.path, (action.old_sha256, action.new_sha256))
@@ -203,7 +202,12 @@ def _expect(storage: Storage, path: str, hashes: tuple[str, ...]) -> None:
     if not storage.exists(path):
         raise DatasetError(f"{full} is missing, and an unfinished run needs it; restore it from a backup", full)
     if sha256_of(storage.read(path)) not in hashes:
-        raise DatasetError(f"{full} was changed by something else than newsbeam; restore it from a backup", full)
+        raise _changed(storage, path)
+
+
+def _changed(storage: Storage, path: str) -> DatasetError:
+    full = storage.full_path(path)
+    return DatasetError(f"{full} was changed by something else than newsbeam; restore it from a backup", full)
 
 
 def _journal_bytes(manifest: Manifest, actions: tuple[Action, ...]) -> bytes:

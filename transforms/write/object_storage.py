@@ -8,18 +8,20 @@ taken for dead may wake up at any line of the protocol, and must then do no harm
 - ``decide`` is the point from which a run counts. It is a conditional write of the lease, which fails for everybody
   but its holder. Before it nothing but staging was touched.
 - After it anybody may carry the run through: each step is the same whoever does it, and how often.
-- What a holder removes it has listed before it made sure that the lease was still its own.
+- What a holder removes it has listed before it made sure that the lease was still its own; what a journal removes
+  goes only in the generation whose hash was compared.
 """
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import IO
 
-from transforms.remote.bucket import StoreSetupError, bucket_of
+from transforms.remote.bucket import ChangedError, StoreSetupError, bucket_of
 from transforms.remote.reader import open_object
 from transforms.write import lease
 from transforms.write.manifest import manifest_path
@@ -83,6 +85,25 @@ class ObjectStorage:
         with self._told("remove", path):
             self._still_ours()
             self._bucket.delete(self._name(path))
+
+    def delete_exactly(self, path: str, sha256: str) -> bool:
+        """See ``Storage``: the very generation whose hash was compared is removed, and no later one."""
+        name = self._name(path)
+        with self._told("remove", path):
+            stat = self._bucket.stat(name)
+            if stat is None:
+                return True
+            try:
+                if hashlib.sha256(self._bucket.read(name, generation=stat.generation)).hexdigest() != sha256:
+                    return False
+                self._still_ours()
+                self._bucket.delete(name, if_generation=stat.generation)
+            except (FileNotFoundError, ChangedError):
+                held = lease.held(self.root)
+                if held is not None:
+                    held.confirm()
+                return self._bucket.stat(name) is None
+        return True
 
     def names(self, folder: str) -> list[str]:
         """See ``Storage``."""

@@ -8,6 +8,7 @@ not at all, and what ``write`` or ``move`` returned from is on the disk.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import uuid
 from collections.abc import Iterator, Mapping
@@ -54,6 +55,9 @@ class Storage(Protocol):
 
     def delete(self, path: str) -> None:
         """Removes a file; no matter if it is gone already."""
+
+    def delete_exactly(self, path: str, sha256: str) -> bool:
+        """Removes a file if it is the one with this hash; tells whether it is gone, by this or before."""
 
     def names(self, folder: str) -> list[str]:
         """Returns the names in a folder, sorted; none if there is no such folder."""
@@ -169,6 +173,15 @@ class LocalStorage:
                 os.remove(self.full_path(path))
             except FileNotFoundError:
                 return
+
+    def delete_exactly(self, path: str, sha256: str) -> bool:
+        """See ``Storage``: the lock of the system keeps everybody else away meanwhile."""
+        if not self.exists(path):
+            return True
+        if hashlib.sha256(self.read(path)).hexdigest() != sha256:
+            return False
+        self.delete(path)
+        return True
 
     def names(self, folder: str) -> list[str]:
         """See ``Storage``."""
