@@ -185,11 +185,25 @@ def _reject_lines(summary: Summary, stream: TextIO) -> list[str]:
     lines = []
     if summary.rejects:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in summary.rejects.items())
-        lines.append(styled(f"  rejected: {reasons}", "yellow", stream))
+        lines.append(f"rejected: {reasons}")
+    if refused := _refused_before(summary):
+        again = f"{command_name()} dataset replay{_root_flag(summary)} --stage STAGE"
+        was = "was" if refused == 1 else "were"
+        lines.append(f"known: {refused:,} of them {was} refused by an earlier run; to try again: {again}")
     if summary.feeds.get("failed"):
-        line = f"  {plural(summary.feeds['failed'], 'feed')} of {summary.feeds['polled']:,} failed: see fetches"
-        lines.append(styled(line, "yellow", stream))
-    return lines
+        lines.append(f"{plural(summary.feeds['failed'], 'feed')} of {summary.feeds['polled']:,} failed: see fetches")
+    if _count(summary, "not_due") and not summary.feeds.get("polled"):
+        lines.append("no feed was due; --due-now asks them all the same")
+    return [styled(f"  {line}", "yellow", stream) for line in lines]
+
+
+def _count(summary: Summary, outcome: str) -> int:
+    return sum(tally.items for tally in summary.stages if tally.outcome == outcome)
+
+
+def _refused_before(summary: Summary) -> int:
+    """How many of the known are no articles, but were refused before."""
+    return _count(summary, "refused")
 
 
 def _written_line(summary: Summary) -> str:
@@ -200,10 +214,26 @@ def _written_line(summary: Summary) -> str:
 
 
 _ASK_REJECTS = "SELECT stage, reason, coalesce(url, input_uri) AS item, detail FROM rejects"
+_ASK_FEEDS = "SELECT url, outcome, http_status, next_due_at FROM fetches WHERE kind = 'feed' ORDER BY started_at DESC"
+_ASK_PAGES = "SELECT url, outcome, next_due_at FROM fetches WHERE kind = 'page' ORDER BY started_at DESC"
 _ASK_ARTICLES = "SELECT title, topics FROM articles_latest"
 
 
 def _next_line(summary: Summary) -> str:
-    root = "" if summary.root == "out" else f" -d {shlex.quote(summary.root)}"
-    question = _ASK_REJECTS if summary.rejects else _ASK_ARTICLES
-    return f'Next: {command_name()} query{root} "{question}" · {command_name()} run --help'
+    question = _next_question(summary)
+    return f'Next: {command_name()} query{_root_flag(summary)} "{question}" · {command_name()} run --help'
+
+
+def _next_question(summary: Summary) -> str:
+    """What a user asks next: why something failed, else what is there."""
+    if summary.rejects or _refused_before(summary):
+        return _ASK_REJECTS
+    if summary.feeds.get("failed"):
+        return _ASK_FEEDS
+    if summary.held.get("articles"):
+        return _ASK_ARTICLES
+    return _ASK_PAGES if summary.items.get("deferred") else _ASK_FEEDS
+
+
+def _root_flag(summary: Summary) -> str:
+    return "" if summary.root == "out" else f" -d {shlex.quote(summary.root)}"

@@ -40,7 +40,8 @@ class DropKnown(beam.PTransform):
 
     In: ``PCollection[Entry | Document]``; a document carries its entry.
     Out: ``.new``, what remains, and ``.side``, tallies of the stage ``known``: ``in``, ``passed``, ``known``,
-    ``deferred`` (the page is due later) and ``duplicate`` (the page is due now, ``DueEntries`` brings it).
+    ``deferred`` (the page is due later) and ``duplicate`` (the page is due now, ``DueEntries`` brings it); and
+    ``refused``, how many of the known were refused for good by an earlier run.
 
     Two equal entries of one run both pass.
     """
@@ -69,6 +70,9 @@ class _DropKnown(_Tallying):
         self._counts[outcome] += 1
         if outcome == "passed":
             yield item
+        elif outcome == "known":
+            entry = item.entry if isinstance(item, Document) else item
+            self._counts["refused"] += not open_state(self._location).is_committed(entry.url_key, entry.entry_version)
 
     def _outcome(self, item: Entry | Document) -> str:
         known = open_state(self._location)

@@ -111,8 +111,8 @@ class PaneCommitter:
             aliases,
             [
                 *work_tallies(parts.tallies),
-                # Its "known" and "duplicate" are of rows that may have come before.
-                *(tally for tally in settled.tallies if tally.outcome not in ("known", "duplicate")),
+                # Its other counts are of rows that may have come before.
+                *(tally for tally in settled.tallies if tally.outcome not in ("known", "refused", "duplicate")),
                 *balanced.tallies,
             ],
             [settled.summary],

@@ -197,6 +197,7 @@ def _new_rejects(rows: Sequence[Row], known: KnownState, counts: Counter[str]) -
     for row in sorted(rows, key=lambda row: (row["reject_id"], row["failed_at"], row["input_uri"] or "")):
         if known.has_reject(row["reject_id"]):
             counts["known"] += 1
+            counts["refused"] += 1  # of the known, for the summary
         elif row["reject_id"] in kept:
             counts["duplicate"] += 1
         else:

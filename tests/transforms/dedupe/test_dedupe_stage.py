@@ -75,7 +75,7 @@ def test_known_entries_and_documents_are_dropped_and_counted(tmp_path: Path) -> 
     ]
     new, side = outputs(DropKnown(latest_state(str(tmp_path)), RUN), items, "new")
     assert sorted(new, key=str) == sorted([items[1], items[3], items[5]], key=str)
-    assert counts(side) == {("known", "in"): 6, ("known", "passed"): 3, ("known", "known"): 3}
+    assert counts(side) == {("known", "in"): 6, ("known", "passed"): 3, ("known", "known"): 3, ("known", "refused"): 1}
 
 
 @pytest.fixture

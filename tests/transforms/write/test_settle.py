@@ -108,7 +108,7 @@ def test_a_refusal_is_written_once() -> None:
     settled = write([again, row])
     assert [found["failed_at"] for found in rows_of(settled, "rejects")] == [START]
     assert counts(settled) == {"rejected": 1, "duplicate": 1}
-    assert counts(write([row], known_after(row))) == {"known": 1}
+    assert counts(write([row], known_after(row))) == {"known": 1, "refused": 1}
     assert settled.summary.rejects == {"fetch:not_found": 1}
 
 
