@@ -6,8 +6,9 @@ The pages are those of the packs, each copy with an address and a sentence of it
 seed files and extracts, on all cores, and does nothing else: no time and memory limit for a page, no tagging, no
 dataset, no HTTP. The program is ``newsbeam run`` as users start it; its start-up is measured with one page and
 printed apart. With ``--http`` the program fetches the pages from 20 loopback hosts; the bare loop still reads files.
-Resident memory is that of the program's own process, without its children, and its growth by page is taken from
-the run's second half.
+The bare loop is measured before and after the program, and the mean counts. Resident memory is that of the program's
+own process, without its children: what a page adds to its peak is taken from runs with a quarter and half of the
+pages, which are one micro-batch each; what further micro-batches add, from the whole.
 """
 
 from __future__ import annotations
@@ -52,7 +53,6 @@ class Measured(NamedTuple):
     wall_s: float
     articles: int
     peak_kb: int
-    growth_kb_per_page: float
 
 
 def copies(count: int) -> Iterator[str]:
@@ -121,9 +121,15 @@ def run_program(folder: Path, *words: str) -> Measured:
     wall_s = time.monotonic() - start
     items = json.loads(out)["items"]
     articles = items["new"] + items.get("duplicates", 0)
-    half = samples[len(samples) // 2] if samples else 0
-    growth = (max(samples, default=0) - half) / max(1, articles / 2)
-    return Measured(wall_s, articles, max(samples, default=0), growth)
+    return Measured(wall_s, articles, max(samples, default=0))
+
+
+def _peak_of_a_share(folder: Path, files: Sequence[Path], share: int) -> int:
+    chosen = folder / f"share-{share}"
+    chosen.mkdir()
+    for file in files[: len(files) // share]:
+        (chosen / file.name).symlink_to(file)
+    return run_program(chosen / "dataset", "--seeds", str(chosen / "*.gz")).peak_kb
 
 
 def _watch_memory(pid: int, samples: list[int], stop: threading.Event) -> None:
@@ -204,19 +210,26 @@ def main() -> int:
         with gzip.open(files[0], "rt", encoding="utf-8") as file:
             one.write_bytes(gzip.compress(file.readline().encode()))
         start_up_s = run_program(folder / "one", "--seeds", str(one)).wall_s
-        bare = bare_pages_per_s(files)
+        bare_before = bare_pages_per_s(files)
         runs = {"seeds": run_program(folder / "seeds", "--seeds", str(folder / "pages-*.jsonl.gz"))}
+        bare = (bare_before + bare_pages_per_s(files)) / 2
         if arguments.http:
             runs["http"] = _run_over_http(folder, arguments.pages)
+        peaks_kb = [_peak_of_a_share(folder, files, share) for share in (4, 2)] + [runs["seeds"].peak_kb]
     print(f"{arguments.pages} pages, {os.cpu_count()} cores; start-up with one page {start_up_s:.1f} s")
     print(f"{'bare loop':12}{bare:8.1f} pages/s")
     for name, run in runs.items():
         pages_per_s = arguments.pages / max(0.001, run.wall_s - start_up_s)
         print(
             f"{name:12}{pages_per_s:8.1f} pages/s after start-up, {pages_per_s / bare:.2f} of the bare loop; "
-            f"{run.articles} articles in {run.wall_s:.1f} s; peak {run.peak_kb / 1024:.0f} MB, "
-            f"{run.growth_kb_per_page:.0f} KB a page in the second half"
+            f"{run.articles} articles in {run.wall_s:.1f} s; peak {run.peak_kb / 1024:.0f} MB"
         )
+    quarter_mb, half_mb, whole_mb = (peak_kb / 1024 for peak_kb in peaks_kb)
+    a_page_kb = (peaks_kb[1] - peaks_kb[0]) / (arguments.pages / 4)
+    print(
+        f"memory      peak {quarter_mb:.0f} MB with a quarter of the pages, {half_mb:.0f} MB with half: "
+        f"{a_page_kb:.0f} KB a page within a micro-batch; {whole_mb:.0f} MB with all"
+    )
     return 0
 
 
