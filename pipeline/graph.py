@@ -134,16 +134,14 @@ def build(sources: Sources, job: Job) -> beam.PCollection:
     due_and_new = (taken.entries, due_entries) | "Pages to fetch" >> beam.Flatten()
     pages = due_and_new | "Fetch pages" >> FetchPages(job.fetch, job.run)
     # Extracted and tagged where they are read or fetched: a page is many times what is kept of it, and never shuffled.
-    extracted = [
-        documents | f"Extract {name}" >> ExtractArticles(job.extract, job.run, job.state)
-        for name, documents in (("pages", pages.documents), ("seeds", taken.documents))
-    ]
-    tagged = [
-        branch.articles | f"Tag {name}" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag)
-        for name, branch in zip(("pages", "seeds"), extracted, strict=True)
-    ]
+    fetched = pages.documents | "Extract articles" >> ExtractArticles(job.extract, job.run, job.state)
+    given = taken.documents | "Extract seeds" >> ExtractArticles(job.extract, job.run, job.state)
+    tagged = (
+        fetched.articles | "Tag topics" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag),
+        given.articles | "Tag seeds" >> TagTopics(job.taxonomy, job.run, job.keep, job.tag),
+    )
 
-    stages = (*asked, listed, read, announced, seeds, taken, pages, *extracted, *tagged)
+    stages = (*asked, listed, read, announced, seeds, taken, pages, fetched, given, *tagged)
     side = tuple(stage.side for stage in stages) | "Beside the articles" >> beam.Flatten()
     articles = tuple(branch.tagged for branch in tagged)
     return {"tagged": articles, "side": side} | "Write dataset" >> WriteDataset(job.write, job.state, job.run)
