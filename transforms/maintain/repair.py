@@ -14,6 +14,7 @@ from transforms.dedupe import history
 from transforms.maintain.contents import Tell, remove_empty_folders
 from transforms.maintain.findings import Finding
 from transforms.maintain.salvage import rebuild_manifest, set_aside
+from transforms.maintain.salvage_change import traces_of
 from transforms.maintain.verify import Report, read_all_manifests, verify, walk
 from transforms.schema import TABLES
 from transforms.write.commit import journal_path, journaled_runs, recover
@@ -91,9 +92,10 @@ def _rebuild_manifests(storage: Storage, report: Report) -> list[str]:
         finding.path for finding in report.findings if finding.kind == "manifest" and finding.path.endswith(".json")
     )
     files = [path for table in TABLES for path in walk(storage, table)]
+    traces = traces_of(report.findings) if len(broken) == 1 else None
     done = []
     for path in broken:
         run_id = path.removeprefix(f"{RUNS}/").removesuffix(".json")
-        said = rebuild_manifest(storage, run_id, read_all_manifests(storage)[0], files)
+        said = rebuild_manifest(storage, run_id, read_all_manifests(storage)[0], files, traces)
         done += [said] if said else []
     return done

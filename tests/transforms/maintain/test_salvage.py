@@ -10,8 +10,6 @@ import pytest
 from tests.rows import assert_same_rows, assert_sound, data_files
 from tests.transforms.maintain.make_dataset import findings_of, quiet, report_of
 from tests.transforms.write.test_write_crash import FIRST, SECOND, Crash, FailingStorage, run_once
-from transforms.maintain.compact import compact
-from transforms.maintain.contents import read_contents
 from transforms.maintain.repair import repair
 from transforms.write.commit import recover
 from transforms.write.manifest import read_manifests
@@ -49,15 +47,6 @@ def test_without_snapshot_the_one_gap_tells_the_place_of_an_empty_manifest(root)
     path.write_bytes(b"")
     assert mend(root)[1] == []
     assert [manifest.sequence for manifest in read_manifests(str(root))] == [1, 2, 3, 4, 5]
-
-
-def test_the_manifest_of_a_compaction_is_not_guessed(root):
-    compact(read_contents(str(root)), read_manifests(str(root))[-1].started_at.date(), 2, quiet)
-    (path,) = [path for path in (root / "_runs").glob("*.json") if b'"kind": "compact"' in path.read_bytes()]
-    path.write_bytes(path.read_bytes()[:400])
-    done, findings = mend(root)
-    assert done == []
-    assert any(path.name in finding and "is damaged" in finding for finding in findings)
 
 
 def test_a_manifest_is_not_rebuilt_over_a_file_that_is_damaged_too(root):
