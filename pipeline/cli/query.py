@@ -6,6 +6,8 @@ import argparse
 import csv
 import json
 import math
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -13,19 +15,24 @@ from decimal import Decimal
 from typing import Any
 
 from pipeline.cli.output import err, out, shown_path, table
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, RunError
 
 _BATCH = 1_000
 # A table is for looking at; CSV and JSON give everything.
 _TABLE_ROWS = 1_000
 _CELL_LETTERS = 200
+_EXPLAIN = re.compile(r"^\s*EXPLAIN(\s+ANALYZE\b|\s*\([^)]*\))?", re.IGNORECASE)
+# PIVOT is several statements to DuckDB; those that begin with other words may write.
+_PIVOT = re.compile(r"\s*(PIVOT|UNPIVOT|SELECT|FROM)\b", re.IGNORECASE)
+_OF_FILES = re.compile(r"\.parquet\b|parquet file|TProtocol|[Dd]ecompress")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs one statement and writes its rows to stdout.
+    """Runs one statement that only reads and writes its rows to stdout.
 
     Raises:
         ConfigError: If there is no dataset, DuckDB is missing, or the statement is wrong.
+        RunError: If a file of the dataset is damaged.
     """
     from pipeline.config.load import load_config
     from transforms.write.meta import META, create_views
@@ -41,14 +48,57 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("query needs DuckDB; install it with pip install 'newsbeam[query]'") from None
     with duckdb.connect() as connection:
         try:
-            connection.execute("SET TimeZone = 'UTC'")
+            _check_statement(duckdb, args.sql)
             create_views(connection, root)
-            cursor = connection.execute(args.sql)
-            if cursor is not None and cursor.description:
-                _write(cursor, args)
+            _lock(connection, root)
+            _write(connection.execute(args.sql), args)
         except duckdb.Error as error:
-            raise ConfigError(_one_line(str(error))) from error
+            said = _one_line(str(error))
+            if isinstance(error, duckdb.IOException) or _OF_FILES.search(said):
+                verify = f"newsbeam dataset verify -d {shlex.quote(shown_path(root))}"
+                raise RunError(
+                    f"a file of the dataset cannot be read: {said}; {verify} says what is damaged"
+                ) from error
+            raise ConfigError(said) from error
+        except RuntimeError as error:  # how DuckDB tells of Ctrl-C
+            if str(error) == "Query interrupted":
+                raise KeyboardInterrupt from None
+            raise
     return 0
+
+
+def _check_statement(duckdb: Any, sql: str) -> None:
+    """Lets one statement pass that only reads.
+
+    Raises:
+        ConfigError: If there is none, or another one.
+    """
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1:
+        count = f"{len(statements)} statements" if statements else "no statement"
+        raise ConfigError(f"query wants one SQL statement, and this is {count}")
+    kind, inner = statements[0].type, _EXPLAIN.sub("", sql)
+    types = duckdb.StatementType
+    if kind == types.EXPLAIN and inner != sql:
+        _check_statement(duckdb, inner)  # EXPLAIN ANALYZE does what it explains
+    elif kind != types.SELECT and not (kind == types.MULTI and _PIVOT.match(sql)):
+        raise ConfigError(
+            f"query only reads (SELECT, FROM, PIVOT, DESCRIBE, SUMMARIZE, EXPLAIN); {kind.name} is refused"
+        )
+
+
+def _lock(connection: Any, root: str) -> None:
+    """Leaves nothing open but the files of the dataset: no other file, no network, no extensions."""
+    folder = root.rstrip("/").replace("'", "''")
+    for setting in (
+        "TimeZone = 'UTC'",
+        "autoinstall_known_extensions = false",
+        "autoload_known_extensions = false",
+        f"allowed_directories = ['{folder}/']",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET {setting}")
 
 
 def _one_line(message: str) -> str:

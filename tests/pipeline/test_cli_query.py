@@ -118,9 +118,70 @@ def test_a_table_of_very_many_rows_says_where_it_ends(root, capsys):
     assert len(ask(capsys, "FROM range(5000)", "--csv").out.splitlines()) == 5001
 
 
-@pytest.mark.parametrize("sql", ["", "CREATE TABLE t (a INTEGER)"])
-def test_statements_without_rows(root, capsys, sql):
-    ask(capsys, sql)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "PIVOT articles ON title USING count(*)",
+        "FROM (PIVOT articles ON title USING count(*))",
+        "EXPLAIN SELECT 1",
+        "EXPLAIN ANALYZE FROM articles",
+        "SUMMARIZE articles",
+        "DESCRIBE articles",
+        "SHOW TABLES",
+        "WITH x AS (SELECT 1) FROM x;",
+        "SELECT 1 -- ; SELECT 2",
+    ],
+)
+def test_statements_that_only_read(root, capsys, sql):
+    assert ask(capsys, sql).out
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("", "wants one SQL statement, and this is no statement"),
+        (" ;-- nothing", "wants one SQL statement, and this is no statement"),
+        ("SELECT 1; SELECT 2", "wants one SQL statement, and this is 2 statements"),
+        ("CREATE TABLE t (a INTEGER)", "CREATE is refused"),
+        ("DROP VIEW articles", "DROP is refused"),
+        ("COPY articles TO 'out/a.csv'", "COPY is refused"),
+        ("COPY (PIVOT articles ON title) TO 'out/a.csv'", "MULTI is refused"),
+        ("EXPLAIN ANALYZE COPY articles TO 'out/a.csv'", "COPY is refused"),
+        ("/**/EXPLAIN ANALYZE COPY articles TO 'out/a.csv'", "EXPLAIN is refused"),
+        ("EXPLAIN (ANALYZE) COPY articles TO 'out/a.csv'", "COPY is refused"),
+        ("ATTACH 'out/a.db'", "ATTACH is refused"),
+        ("INSTALL httpfs", "LOAD is refused"),
+        ("SET threads = 1", "SET is refused"),
+        ("PRAGMA version", "PRAGMA is refused"),
+    ],
+)
+def test_what_does_more_than_read_is_refused(root, capsys, sql, says):
+    assert main(["query", sql]) == 2
+    said = capsys.readouterr()
+    assert (said.out, says in said.err, said.err.count("\n")) == ("", True, 1)
+    assert not list(root.glob("a.*"))
+
+
+@pytest.mark.parametrize("sql", ["FROM read_text('secret.txt')", "FROM glob('/etc/*')", "FROM 'secret.txt'"])
+def test_no_file_outside_the_dataset_is_read(root, capsys, sql):
+    (root.parent / "secret.txt").write_text("hidden words")
+    assert main(["query", sql]) == 2
+    assert "hidden words" not in "".join(capsys.readouterr())
+
+
+def test_a_dataset_behind_a_link_whose_name_has_a_quote_is_read(root, capsys):
+    (root.parent / "o'hara").symlink_to(root)
+    assert json.loads(ask(capsys, "SELECT count(*) AS n FROM articles", "--json", "-d", "o'hara").out) == {"n": 2}
+
+
+@pytest.mark.parametrize("keep", [lambda data: b"", lambda data: data[: len(data) // 2], lambda data: b"x" * len(data)])
+def test_a_damaged_file_is_named_with_what_to_do(root, capsys, keep):
+    (file,) = (root / "articles").rglob("*.parquet")
+    file.write_bytes(keep(file.read_bytes()))
+    assert main(["query", "FROM articles"]) == 1
+    said = capsys.readouterr()
+    assert "newsbeam dataset verify -d out" in said.err
+    assert "a.parquet" in said.err
 
 
 @pytest.mark.parametrize(
