@@ -10,6 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
             _check_statement(duckdb, args.sql)
             create_views(connection, root)
             _lock(connection, root)
-            _write(connection.execute(args.sql), args)
+            _write(_execute(connection, args.sql), args)
         except duckdb.Error as error:
             said = _one_line(str(error))
             if isinstance(error, duckdb.IOException) or _OF_FILES.search(said):
@@ -60,10 +61,6 @@ def run(args: argparse.Namespace) -> int:
                     f"a file of the dataset cannot be read: {said}; {verify} says what is damaged"
                 ) from error
             raise ConfigError(said) from error
-        except RuntimeError as error:  # how DuckDB tells of Ctrl-C
-            if str(error) == "Query interrupted":
-                raise KeyboardInterrupt from None
-            raise
     return 0
 
 
@@ -99,6 +96,16 @@ def _lock(connection: Any, root: str) -> None:
         "lock_configuration = true",
     ):
         connection.execute(f"SET {setting}")
+
+
+def _execute(connection: Any, sql: str) -> Any:
+    """Executes in a thread beside: DuckDB does not see every Ctrl-C by itself."""
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            return pool.submit(connection.execute, sql).result()
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
 
 
 def _one_line(message: str) -> str:
