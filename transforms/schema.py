@@ -260,7 +260,7 @@ FETCHES = _table(
             "The entry, if its page is still due; of a feed what its next poll must know (hashes of the entries last seen, times, pace, failures)",
             volatile=True,
         ),
-        _column("moved_to?", _TEXT, "Permanent redirect seen"),
+        _column("moved_to?", _TEXT, "New address, once the server has named it for good for a day"),
         _column("redirects", _INT, "Redirects followed"),
         _column("source_id?", _TEXT, "Source as named in the configuration"),
         _RUN_ID,

@@ -103,7 +103,7 @@ def test_what_wants_a_person_comes_first_and_is_explained(capsys):
     assert re.split(r"\s{2,}", shown.out.splitlines()[2]) == (
         ["moved, gap", "ferry", FERRY, "1h ago", "in 1h 30m", "0", "1", "https://new.example/rss"]
     )
-    assert "moved (1): The server names a new address for good" in shown.err
+    assert "moved (1): For a day the server has named a new address for good" in shown.err
     assert "gap (1): " in shown.err
     assert shown.err.endswith("1 of 2 feeds want a person to look\n")
 

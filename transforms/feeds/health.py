@@ -21,7 +21,7 @@ PROBLEMS = {
     "gone": "The server has said for at least three days that the feed is gone (410).",
     "failing": "No poll has succeeded for a day or longer.",
     "never_worked": "Three polls or more, and none has ever succeeded.",
-    "moved": "The server names a new address for good; change it in the list of feeds.",
+    "moved": "For a day the server has named a new address for good; change it in the list of feeds.",
     "silent": "The feed brings nothing new for longer than it ever did, though polls succeed.",
     "emptied": "The document has no entries any more.",
     "stale": "Nothing new for more than 31 days.",
