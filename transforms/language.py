@@ -17,6 +17,7 @@ UNDETERMINED = "und"
 
 _SAMPLE_CHARACTERS = 2000
 _NOISE = re.compile(r"https?://\S+|www\.\S+|\S+@\S+|[@#]\w+|[\d_]+")
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPT_LANGUAGES = {
     "HANGUL": "ko", "HIRAGANA": "ja", "KATAKANA": "ja", "THAI": "th", "GREEK": "el", "ARMENIAN": "hy",
@@ -106,6 +107,12 @@ def primary_tag(tag: str | None) -> str:
     if not re.fullmatch(r"[a-z]{2,3}", first):
         return UNDETERMINED
     return _ALIASES.get(first, first)
+
+
+def language_tag(text: str | None) -> str | None:
+    """Returns what a feed or record declares as a BCP 47 tag (``en_US`` -> ``en-US``); ``None`` if it is none."""
+    tag = (text or "").strip()
+    return tag.replace("_", "-") if _TAG.fullmatch(tag) else None
 
 
 def same_language(a: str | None, b: str | None) -> bool:

@@ -12,6 +12,7 @@ from transforms.feeds import plain
 from transforms.feeds.identity import ItemFacts, item_keys
 from transforms.feeds.model import Enclosure, FeedItem, Link, ParsedFeed, RawFeed, RawItem
 from transforms.feeds.xml_media import length_of
+from transforms.language import language_tag
 from transforms.urls import has_login, normal_form, to_fetchable, without_logins
 
 URL_LENGTH_LIMIT = 2048
@@ -26,7 +27,6 @@ _NO_PAGE_RELS = frozenset(
 )
 _FALLBACK_RELS = {"canonical": 1, "guid": 3, "content": 4, "about": 5, "id": 6, "origlink": 7, "related": 8, "via": 9}
 _OTHER_SCHEME = re.compile(r"(?!https?:)[^/\\?#]*:[/\\]{2}", re.IGNORECASE)  # also a misspelt one, which is no path
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
 
 def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | None) -> ParsedFeed:
@@ -40,7 +40,7 @@ def finish(raw: RawFeed, *, url: str | None, now: datetime, default_zone: str | 
     """
     site, _ = best_link(raw.links, url)
     base = url or site
-    language = _language(raw.language)
+    language = language_tag(raw.language)
     teaser_limit = max(600, min(plain.TEASER_LIMIT, _TEASER_TOTAL // (len(raw.items) or 1)))
     drafts = [_item(item, base, teaser_limit, now, default_zone) for item in raw.items]
     pages = [normal_form(item.url) if item.url else None for item in drafts]
@@ -111,7 +111,7 @@ def _item(raw: RawItem, base: str | None, teaser_limit: int, now: datetime, zone
         categories=raw.categories,
         enclosures=_enclosures(raw, base),
         image_url=absolute(raw.image_url, base) if raw.image_url else None,
-        language=_language(raw.language),
+        language=language_tag(raw.language),
         warnings=tuple(warnings),
         link_raw=link_raw,
         image_caption=raw.image_caption,
@@ -220,8 +220,3 @@ def _shared_pages(pages: list[str | None], keys: list[str], site: str | None) ->
 
 def _is_front(page: str, home: str) -> bool:
     return page == home or ("?" not in page and not page.partition("://")[2].partition("/")[2])
-
-
-def _language(tag: str | None) -> str | None:
-    text = (tag or "").strip()
-    return text.replace("_", "-") if _LANGUAGE.fullmatch(text) else None

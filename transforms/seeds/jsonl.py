@@ -9,10 +9,12 @@ from typing import Any
 
 from transforms.dates import read_date
 from transforms.decoding import decode
+from transforms.language import language_tag
 from transforms.records import Document, Entry, Reject
 from transforms.seeds.common import DOCUMENT_BYTES_LIMIT, Place, reject, seed_document, seed_entry, sha256_hex
 from transforms.seeds.lines import decoded_lines
 from transforms.seeds.values import BadRecordError, Fields, looks_like_html, parse_object
+from transforms.tag.language_codes import nearest_language_code
 from transforms.urls import to_fetchable
 
 _DATE_NAMES = (
@@ -142,7 +144,18 @@ def _with_fields(entry: Entry, fields: Fields, now: datetime) -> Entry:
         published_zone_known=published.zone_known if published else False,
         published_precision=published.precision if published else "none",
         updated_at=updated.instant if updated else None,
-        language=fields.line("language", "lang"),
+        language=_language(fields),
         categories=fields.lines("categories", "tags", "keywords"),
         image_url=fields.line("image_url", "image"),
     )
+
+
+def _language(fields: Fields) -> str | None:
+    """The declared language: a tag, or the name of a large language; what is neither is dropped with a warning."""
+    declared = fields.line("language", "lang")
+    if declared is None:
+        return None
+    tag = language_tag(declared) or nearest_language_code(declared)
+    if tag is None:
+        fields.warnings.append("bad_field:language")
+    return tag

@@ -170,6 +170,22 @@ def test_a_bad_field_costs_that_field():
 
 
 @pytest.mark.parametrize(
+    ("declared", "language", "warnings"),
+    [
+        ("en", "en", ()),
+        ("pt_BR", "pt-BR", ()),
+        ("English", "en", ()),
+        ("english!!", None, ("bad_field:language",)),
+        ("de la calle", None, ("bad_field:language",)),
+        ("", None, ()),
+    ],
+)
+def test_a_declared_language_is_a_tag(declared: str, language: str | None, warnings: tuple[str, ...]):
+    found = document(language=declared, text=BODY)
+    assert (found.entry.language, found.warnings) == (language, warnings)
+
+
+@pytest.mark.parametrize(
     ("raw", "warning"),
     [
         ("9999-12-31T23:59:00+09:00", "published_implausible"),
