@@ -61,7 +61,11 @@ def make_plan(setup: Setup) -> Plan:
     if seeds.problems:
         raise ConfigError("; ".join(seeds.problems))
     if config.seeds and not seeds.paths and not feeds and not url_paths:
-        raise ConfigError(f"no seed file matches {', '.join(config.seeds)}; check the path, or quote the pattern")
+        why = "check the path, or quote the pattern"
+        if seeds.left_out:
+            more = f" and {len(seeds.left_out) - 5:,} more" if len(seeds.left_out) > 5 else ""
+            why = f"hidden files and READMEs are no seeds: {', '.join(seeds.left_out[:5])}{more}"
+        raise ConfigError(f"no seed file matches {', '.join(config.seeds)}; {why}")
     if not config.contact:
         _check_contact(url_paths)
     return Plan(config, feeds, tuple(cut_batches(seeds.paths)), url_paths, setup.taxonomy, seeds.unmatched)

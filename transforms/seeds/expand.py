@@ -35,11 +35,13 @@ class SeedFiles(NamedTuple):
         paths: The files, sorted, each once.
         unmatched: Patterns that match no seed file.
         problems: What is wrong with a pattern, a line each, for people: a folder, a folder that cannot be read.
+        left_out: Files that patterns met and that are no seeds by their name.
     """
 
     paths: tuple[str, ...]
     unmatched: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def expand_seeds(patterns: Sequence[str]) -> SeedFiles:
@@ -52,17 +54,21 @@ def expand_seeds(patterns: Sequence[str]) -> SeedFiles:
     by_place: dict[str, str] = {}
     unmatched: list[str] = []
     problems: list[str] = []
+    left_out: list[str] = []
     for pattern in patterns:
         if _SCHEME.match(pattern) and not pattern.startswith(_FILE_SCHEME):
             found = _remote(pattern, problems)
         else:
             found = list(_local(local_path(pattern), problems))
         wanted = [path for path in found if is_seed_name(path)]
+        left_out += (path for path in found if not is_seed_name(path))
         for path in wanted:
             by_place.setdefault(path if _SCHEME.match(path) else os.path.abspath(path), path)
         if not wanted:
             unmatched.append(pattern)
-    return SeedFiles(tuple(sorted(map(_portable, by_place.values()))), tuple(unmatched), tuple(problems))
+    left_out = sorted(map(_portable, set(left_out)))
+    paths = sorted(map(_portable, by_place.values()))
+    return SeedFiles(tuple(paths), tuple(unmatched), tuple(problems), tuple(left_out))
 
 
 def local_path(path: str) -> str:
@@ -125,31 +131,30 @@ def _walk(folder: str, segments: list[str], problems: list[str]) -> Iterator[str
             rest = rest[1:]
         yield from _walk(folder, rest or ["*"], problems)
         for entry in _entries(folder, problems):
-            if entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 yield from _walk(os.path.join(folder, entry.name), ["**", *rest], problems)
         return
     if not _MAGIC.search(head):
-        path = os.path.join(folder, head)
-        if rest and os.path.isdir(path):
-            yield from _walk(path, rest, problems)
-        elif not rest and _is_file(path):
-            yield path
+        yield from _reached(os.path.join(folder, head), rest, problems)
         return
     for entry in _entries(folder, problems):
-        path = os.path.join(folder, entry.name)
-        if not fnmatch.fnmatchcase(entry.name, head):
-            continue
-        if rest and os.path.isdir(path):
-            yield from _walk(path, rest, problems)
-        elif not rest and _is_file(path):
-            yield path
+        # Hidden files are told as left out, hidden folders are not even looked into.
+        if fnmatch.fnmatchcase(entry.name, head) and not (rest and entry.name.startswith(".")):
+            yield from _reached(os.path.join(folder, entry.name), rest, problems)
+
+
+def _reached(path: str, rest: list[str], problems: list[str]) -> Iterator[str]:
+    if rest and os.path.isdir(path):
+        yield from _walk(path, rest, problems)
+    elif not rest and _is_file(path):
+        yield path
 
 
 def _entries(folder: str, problems: list[str]) -> list[os.DirEntry[str]]:
-    """The entries of a folder that are not hidden, sorted."""
+    """The entries of a folder, sorted."""
     try:
         with os.scandir(folder or ".") as entries:
-            return sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name)
+            return sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:

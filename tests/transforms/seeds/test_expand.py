@@ -116,3 +116,10 @@ def test_a_name_that_is_no_utf8_travels_as_an_address(tree: Path):
     assert path.isascii()
     assert os.fsencode(local_path(path)) == odd
     assert expand_seeds([path]).paths == (path,)
+
+
+def test_what_is_no_seed_by_its_name_is_told(tree: Path):
+    found = expand_seeds([f"{tree}/**"])
+    assert [os.path.relpath(path, tree) for path in found.left_out] == [".hidden.txt", "README.txt", "x/y/readme.md"]
+    assert expand_seeds([f"{tree}/*.jsonl"]).left_out == ()
+    assert expand_seeds([f"{tree}/README.txt"]).left_out == (f"{tree}/README.txt",)
