@@ -77,7 +77,7 @@ def resolve_runner(name: str | None) -> str:
     known = {path.rpartition(".")[2].lower(): path.rpartition(".")[2] for path in StandardOptions.ALL_KNOWN_RUNNERS}
     found = known.get(name.lower()) or known.get(name.lower() + "runner")
     if found is None:
-        names = ["direct", *_presets(), *known.values()]
+        names = list(dict.fromkeys(["direct", *_presets(), *known.values()]))
         raise ConfigError(f"there is no runner {name}; {_nearest(name, names) or 'there are: ' + ', '.join(names)}")
     return found
 

@@ -150,12 +150,18 @@ def until_time(word: str, now: datetime) -> datetime:
     """Reads ``--until``: an instant, or a duration from now such as ``2h``.
 
     Raises:
-        ValueError: If it is neither.
+        ValueError: If it is neither; the message says so in words for people.
     """
     from pipeline.config import values
 
     try:
         return now + timedelta(seconds=values.duration(word))
     except (ValueError, TypeError):
+        pass
+    try:
         found = datetime.fromisoformat(word.replace("Z", "+00:00"))
-        return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
+    except ValueError:
+        raise ValueError(
+            f'"{word}" is neither a time from now such as 2h nor one such as 2026-12-01T08:00:00Z'
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=timezone.utc)

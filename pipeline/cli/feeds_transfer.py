@@ -12,6 +12,9 @@ from pipeline.cli.feeds import configured, shown_address, uncollected
 from pipeline.cli.output import err, out, printable, shown_path
 from pipeline.errors import ConfigError, ExitCode, RunError
 
+_MOST_PROBLEMS = 20
+_PROBLEM_LETTERS = 300
+
 
 def take_in(args: argparse.Namespace) -> int:
     """Adds the feeds of a list to a feeds file; what is left out is said line by line.
@@ -34,8 +37,10 @@ def take_in(args: argparse.Namespace) -> int:
     with uncollected():
         target = find_target(args.file, loaded)
         taken = read_feeds(args.source, args.tag)
-    for problem in taken.problems:
-        err(f"{printable(shown_path(problem))}; left out")
+    for problem in taken.problems[:_MOST_PROBLEMS]:
+        err(f"{printable(shown_path(_short(problem)))}; left out")
+    if len(taken.problems) > _MOST_PROBLEMS:
+        err(f"{len(taken.problems) - _MOST_PROBLEMS:,} more left out, for reasons like these")
     if not taken.items:
         raise RunError(f"{args.source}: no feed in it can be used")
     new = [item for item in taken.items if url_key(item.url) not in target.listed]
@@ -47,6 +52,10 @@ def take_in(args: argparse.Namespace) -> int:
     known, bad = len(taken.items) - len(new), len(taken.problems)
     err(f"{file}: {len(new)} added, {known} listed already, {taken.repeated} repeated, {bad} left out")
     return int(ExitCode.DONE)
+
+
+def _short(problem: str) -> str:
+    return problem if len(problem) <= _PROBLEM_LETTERS else f"{problem[:_PROBLEM_LETTERS]}…"
 
 
 def give_out(args: argparse.Namespace) -> int:

@@ -51,9 +51,12 @@ def run(args: argparse.Namespace) -> int:
     now = datetime.now(timezone.utc)
     try:
         every_s = values.duration(args.every)
+    except ValueError as error:
+        raise ConfigError(f"--every: {error}") from error
+    try:
         until = until_time(args.until, now) if args.until else None
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"--every and --until take times such as 15m or 2026-12-01T08:00:00Z: {error}") from error
+    except ValueError as error:
+        raise ConfigError(f"--until: {error}") from error
     if every_s < 1:
         raise ConfigError("--every must be at least 1s")
     flags = beam_arguments(None, args.beam_flags)

@@ -166,6 +166,28 @@ def test_an_export_is_never_written_over_a_list_of_feeds(here, capsys):
     assert "required: FILE" in said(capsys)[0]
 
 
+@pytest.mark.parametrize("name", ["README.txt", ".draft.txt"])
+def test_seeds_that_are_none_by_their_name_are_said(name, here, capsys):
+    (here / name).write_text("A seed?")
+    assert main(["run", "--seeds", "*.txt", "-d", "out"]) == ExitCode.USAGE
+    (line,) = said(capsys)
+    assert "no seed file matches" in line
+    assert f"hidden files and READMEs are no seeds: {here / name}" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--until", "yesterday"], '--until: "yesterday" is neither a time from now such as 2h nor one such as 2026'),
+        (["--every", "often"], '--every: "often" is not a duration'),
+    ],
+)
+def test_times_of_watch_are_judged_in_words_for_people(words, says, capsys):
+    assert main(["watch", "--feeds", "http://127.0.0.1:9/a.xml", *words]) == ExitCode.USAGE
+    (line,) = said(capsys)
+    assert says in line
+
+
 def test_a_repeated_flag_adds_its_values():
     assert parse(["run", "--seeds", "a", "b", "--seeds", "c"]).seeds == ["a", "b", "c"]
 

@@ -206,3 +206,13 @@ def test_our_own_form_brings_everything_back(tmp_path_factory, feeds):
     path.write_bytes(write_feeds(items, "yaml"))
     taken = read_feeds(str(path))
     assert (taken.items, taken.problems) == (tuple(items), ())
+
+
+def test_a_file_that_is_no_list_says_a_few_lines_only(capsys):
+    Path("story.txt").write_text("The harbour board met again.\n" * 3000 + "x" * 5000)
+    shown = said(capsys, "import", "story.txt", "--file", "f.yaml", code=1)
+    lines = shown.err.splitlines()
+    assert len(lines) < 30
+    assert "2,981 more left out" in shown.err
+    assert lines[-1].endswith("no feed in it can be used")
+    assert max(map(len, lines)) < 500

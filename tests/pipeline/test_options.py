@@ -37,6 +37,13 @@ def test_other_runners_are_named_as_beam_names_them(name, runner):
     assert resolve_runner(name) == runner
 
 
+def test_a_runner_that_nobody_knows_lists_each_runner_once():
+    with pytest.raises(ConfigError) as caught:
+        resolve_runner("blah")
+    names = caught.value.message.partition("there are: ")[2].split(", ")
+    assert len(names) == len(set(names)) > 3
+
+
 def test_a_misspelt_runner_is_a_mistake():
     with pytest.raises(ConfigError, match="there is no runner FlinkRuner; did you mean FlinkRunner"):
         resolve_runner("FlinkRuner")
