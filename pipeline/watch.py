@@ -64,7 +64,7 @@ def watch(plan: Plan, options: WatchOptions, tell: Callable[[str], None]) -> Exi
         ``DONE`` at the end of the time or after SIGTERM, ``INTERRUPTED`` after Ctrl-C.
     """
     stop = _Stop()
-    upkeep = Upkeep(plan.config.dataset, lambda line: tell(f"{_clock()}  {line}"))
+    upkeep = Upkeep(plan.config.dataset, tell)
     lists = plan.url_paths
     while True:
         began = time.monotonic()
@@ -106,18 +106,13 @@ def run_cycle(plan: Plan, options: WatchOptions) -> Cycle:
 
 
 def _line(cycle: Cycle, elapsed_s: float) -> str:
-    clock = _clock()
     if not cycle.manifests:
-        return f"{clock}  nothing was due"
+        return "nothing was due"
     totals = {name: sum(m.items.get(name, 0) for m in cycle.manifests) for name in cycle.manifests[0].items}
     failed = sum(m.feeds.get("failed", 0) for m in cycle.manifests)
     shown = ", ".join(f"{name} {count:,}" for name, count in totals.items() if count and name != "in")
     feeds = plural(cycle.due_feeds, "feed") + (f" ({failed:,} failed)" if failed else "")
-    return f"{clock}  {feeds}, {plural(cycle.due_pages, 'page')} due: {shown or 'no items'} · {elapsed_s:.1f} s"
-
-
-def _clock() -> str:
-    return f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%SZ}"
+    return f"{feeds}, {plural(cycle.due_pages, 'page')} due: {shown or 'no items'} · {elapsed_s:.1f} s"
 
 
 class _Stop:

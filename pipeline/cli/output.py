@@ -96,7 +96,9 @@ _as_json = False
 
 def _json_line(at_s: float, level: str, message: str, **fields: object) -> str:
     at = datetime.fromtimestamp(at_s, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps({"time": at, "level": level, "message": message.strip()} | fields, default=str)
+    return json.dumps(
+        {"time": at, "level": level, "message": message.strip().removeprefix("newsbeam: ")} | fields, default=str
+    )
 
 
 class _ToStderr(logging.Handler):

@@ -129,12 +129,12 @@ def _count(summary: Summary, stages: Sequence[str], outcome: str) -> int:
 
 def _tell_failure(summary: Summary, code: ExitCode) -> None:
     if not summary.adds_up:
-        err("newsbeam: the sum of the items does not add up; please report this with the manifest of the run")
+        err("newsbeam: the sum of the items does not add up; please report this with the manifest of the run", "error")
     elif code is ExitCode.FAILED:
         what = "every feed" if summary.feeds.get("polled") else "every seed and address"
-        err(f"newsbeam: failed: {what} failed; the tables fetches and rejects say why")
+        err(f"newsbeam: failed: {what} failed; the tables fetches and rejects say why", "error")
     elif code is ExitCode.TOO_MANY_REJECTS:
-        err(f"newsbeam: {summary.items['rejected']:,} items were rejected, more than --max-rejects allows")
+        err(f"newsbeam: {summary.items['rejected']:,} items were rejected, more than --max-rejects allows", "error")
 
 
 def _shown_path(path: str) -> str:

@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
     if sys.stderr.isatty() and not args.quiet:
         err(f"watching {plural(len(plan.feeds), 'feed')} into {plan.config.dataset}; Ctrl-C stops, nothing is lost")
     options = WatchOptions(every_s, until, tuple(flags), not args.no_upkeep, args.quiet or args.log_format == "json")
-    return int(watch(plan, options, lambda line: _tell(line, args.quiet)))
+    return int(watch(plan, options, lambda line: None if args.quiet else _tell(line, args.log_format == "json")))
 
 
-def _tell(line: str, quiet: bool) -> None:
-    if not quiet:
-        err(line)
-        sys.stderr.flush()
+def _tell(line: str, as_json: bool) -> None:
+    """Writes a line with the time in front, which JSON has in a field of its own."""
+    err(line if as_json else f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M:%SZ}  {line}")
+    sys.stderr.flush()
