@@ -216,7 +216,7 @@ def _written_line(summary: Summary) -> str:
 _ASK_REJECTS = "SELECT stage, reason, coalesce(url, input_uri) AS item, detail FROM rejects"
 _ASK_FEEDS = "SELECT url, outcome, http_status, next_due_at FROM fetches WHERE kind = 'feed' ORDER BY started_at DESC"
 _ASK_PAGES = "SELECT url, outcome, next_due_at FROM fetches WHERE kind = 'page' ORDER BY started_at DESC"
-_ASK_ARTICLES = "SELECT title, topics FROM articles_latest"
+_ASK_ARTICLES = "SELECT coalesce(title, '[' || left(text, 60) || ']') AS title, topics FROM articles_latest"
 
 
 def _next_line(summary: Summary) -> str:

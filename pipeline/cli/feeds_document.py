@@ -12,6 +12,8 @@ from pipeline.cli.feeds import shown_address
 from pipeline.cli.output import err, out, plural, printable, shown_path, styled, table
 from pipeline.errors import ConfigError
 
+_SUMMARY_LETTERS = 60
+
 
 def run(args: argparse.Namespace) -> int:
     """Shows each document, as JSON or for people; exit codes as of ``feeds_check.run``.
@@ -105,4 +107,7 @@ def _rules(rules: dict[str, Any]) -> str:
 def _row(entry: dict[str, Any]) -> tuple[str | None, ...]:
     date = entry["published"] or entry["updated"]
     zone = "assumed" if entry["zone_assumed"] else None
-    return date or entry["published_raw"], zone, entry["title"], entry["url"]
+    summary = entry["summary"] or ""
+    start = summary if len(summary) <= _SUMMARY_LETTERS else f"{summary[:_SUMMARY_LETTERS]}…"
+    title = entry["title"] or (f"[{start}]" if start else "(untitled)")
+    return date or entry["published_raw"], zone, title, entry["url"]

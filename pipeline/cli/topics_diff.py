@@ -56,7 +56,7 @@ def _show(found: Any, as_json: bool) -> None:
     if as_json:
         out(json.dumps(found._asdict(), ensure_ascii=False))
         return
-    title = printable(found.title or "").replace("\n", " ")
+    title = printable(found.title or "(untitled)").replace("\n", " ")
     for sign, topics in (("+", found.gained), ("-", found.lost)):
         for topic in topics:
             out(f"{sign}{topic}  {title}  {printable(found.url)}")

@@ -163,3 +163,11 @@ def test_an_address_beside_a_list_is_asked_too_in_either_order(capsys, order):
         words = order(["--feeds", "list.txt"], server.url("/b.xml"))
         shown = said(capsys, *words, "--allow-loopback")
     assert "2 of 2 feeds can be used" in shown.err
+
+
+def test_an_entry_without_title_shows_the_start_of_its_text(capsys):
+    items = "<item><link>/1</link><description>Ice on the canal.</description></item><item><link>/2</link></item>"
+    Path("bare.xml").write_text(f"<rss version='2.0'><channel><title>Lake</title>{items}</channel></rss>")
+    shown = said(capsys, "bare.xml", "--base", "https://lake.example/").out
+    assert "[Ice on the canal.]" in shown
+    assert "(untitled)" in shown
