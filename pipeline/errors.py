@@ -28,6 +28,7 @@ class ExitCode(IntEnum):
     TOO_MANY_REJECTS = 3
     BUSY = 4
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 class NewsbeamError(Exception):

@@ -70,3 +70,11 @@ def test_the_example_of_a_feeds_file_is_right_and_whole(tmp_path):
     assert len(feeds) == 2
     for key in keys_of(FeedItem):
         assert re.search(rf"\b{key}:", example), key
+
+
+def test_every_flag_of_dataset_is_told():
+    section = CLI.partition("## Flags of `dataset`")[2]
+    told = set(re.findall(r"`(-[-a-z]+)", section)) | {"-h", "--help", "--debug", "-q", "--quiet", "--config"}
+    for name, parser in build_parser().commands["dataset"].commands.items():
+        if name != "schema":
+            assert set(flags_of(parser)) - {"--dataset"} <= told, name
