@@ -17,6 +17,7 @@ from typing import NamedTuple
 from pipeline.cli.output import plural
 from pipeline.errors import ExitCode
 from pipeline.plan import Plan
+from pipeline.reread import Reread
 from pipeline.upkeep import Upkeep
 from transforms.allocator import give_back
 from transforms.dedupe.state import latest_state, open_state
@@ -65,9 +66,11 @@ def watch(plan: Plan, options: WatchOptions, tell: Callable[[str], None]) -> Exi
     """
     stop = _Stop()
     upkeep = Upkeep(plan.config.dataset, tell)
+    reread = Reread(plan, tell)
     lists = plan.url_paths
     while True:
         began = time.monotonic()
+        plan = reread.apply(plan)
         cycle = run_cycle(plan._replace(seed_batches=(), url_paths=lists), options)
         lists = ()  # read once; what they named is known or due by now
         tell(_line(cycle, time.monotonic() - began))
