@@ -20,7 +20,7 @@ def take_in(args: argparse.Namespace) -> int:
     """Adds the feeds of a list to a feeds file; what is left out is said line by line.
 
     Raises:
-        ConfigError: If it is not clear where to add them.
+        ConfigError: If there is no such file, or it is not clear where to add its feeds.
         ProblemsError: With the mistakes of the configuration and the lists.
         RunError: If the list has no feed that can be used.
     """
@@ -31,6 +31,10 @@ def take_in(args: argparse.Namespace) -> int:
     from transforms.urls import url_key
     from transforms.yaml_file import ProblemsError
 
+    if not os.path.exists(args.source):
+        raise ConfigError(f"no such file: {args.source}")
+    if os.path.isdir(args.source):
+        raise ConfigError(f"{args.source} is a directory; name a file in it")
     loaded = read_config(args.config, vars(args))
     if problems := contact_problems(loaded, ()):
         raise ProblemsError(problems)

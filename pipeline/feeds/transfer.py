@@ -17,6 +17,7 @@ from pipeline.config.model import FeedDefaults, FeedItem
 from pipeline.config.problems import problems_of
 from pipeline.feeds.feeds_file import clean_name, fields_of
 from pipeline.feeds.yaml_edit import add_feeds
+from transforms.decoding import looks_binary
 from transforms.feeds.opml import ListedFeed, read_list, write_opml
 from transforms.urls import url_key
 from transforms.yaml_file import KeyPath, Mark, YamlFile, load_yaml
@@ -57,7 +58,10 @@ def read_feeds(path: str, tags: Sequence[str] = ()) -> Taken:
     if path.lower().endswith((".yaml", ".yml")):
         taken = _read_yaml(path)
     else:
-        found = read_list(Path(path).read_bytes(), path)
+        data = Path(path).read_bytes()
+        if looks_binary(data):
+            return Taken((), (f"{path}: binary data, no list of feeds",), 0)
+        found = read_list(data, path)
         problems = [f"{path}:{problem.line}: {_said(problem.reason, problem.text)}" for problem in found.problems]
         taken = _made(found.feeds, path, problems, found.repeated)
     extra = tuple(filter(None, map(clean_name, tags)))

@@ -121,7 +121,7 @@ def test_a_list_without_a_feed_is_a_failure(capsys, text):
 
 def test_what_stands_in_the_way_is_said(capsys):
     Path("subs.opml").write_text(OPML)
-    assert "nix.opml: No such file" in said(capsys, "import", "nix.opml", "--file", "f.yaml", code=1).err
+    assert "no such file: nix.opml" in said(capsys, "import", "nix.opml", "--file", "f.yaml", code=2).err
     assert "must be a YAML file" in said(capsys, "import", "subs.opml", "--file", "f.txt", code=2).err
     Path("f.yaml").write_text("feeds:\n  - {url: https://lantern.example/feed, intervall: 1h}\n")
     assert "f.yaml:2:41: feeds[0].intervall" in said(capsys, "import", "subs.opml", "--file", "f.yaml", code=2).err
@@ -216,3 +216,16 @@ def test_a_file_that_is_no_list_says_a_few_lines_only(capsys):
     assert "2,981 more left out" in shown.err
     assert lines[-1].endswith("no feed in it can be used")
     assert max(map(len, lines)) < 500
+
+
+def test_a_binary_file_is_one_line(capsys):
+    Path("photo.opml").write_bytes(bytes(range(256)) * 40)
+    assert said(capsys, "import", "photo.opml", "--file", "f.yaml", code=1).err.splitlines() == [
+        "photo.opml: binary data, no list of feeds; left out",
+        "newsbeam: photo.opml: no feed in it can be used",
+    ]
+
+
+@pytest.mark.parametrize(("name", "says"), [("nix.opml", "no such file: nix.opml"), (".", ". is a directory")])
+def test_a_list_that_is_no_file_is_a_mistake(capsys, name, says):
+    assert says in said(capsys, "import", name, "--file", "f.yaml", code=2).err
