@@ -37,6 +37,8 @@ def evaluate(args: argparse.Namespace) -> int:
     if args.worst < 0:
         raise ConfigError("--worst must be 0 or more")
     for path in args.files:
+        if Path(path).is_dir():
+            raise ConfigError(f"{path} is a directory; name a file in it")
         if not Path(path).is_file():
             raise ConfigError(f"no such file: {path}")
     taxonomy = load_topics(args.config, vars(args))

@@ -51,6 +51,7 @@ def try_text(args: argparse.Namespace) -> int:
     from transforms.tag.explain import explain
     from transforms.tag.tagger import Tagger
 
+    _check_language(args.language)
     texts = list(_texts(args))
     taxonomy = load_topics(args.config, vars(args))
     tagger = Tagger(taxonomy)
@@ -83,6 +84,17 @@ def _texts(args: argparse.Namespace) -> Iterator[Tried]:
     else:
         _check_is_no_path(given)
         yield _plain(given, args)
+
+
+def _check_language(given: str | None) -> None:
+    from transforms.language import language_tag
+    from transforms.tag.language_codes import is_language_code, nearest_language_code
+
+    tag = language_tag(given)
+    if given is not None and not (tag and is_language_code(tag.lower().partition("-")[0])):
+        nearest = nearest_language_code(given)
+        hint = f"did you mean {nearest}?" if nearest else "write it as en, es or pt-BR"
+        raise ConfigError(f'--language: "{given}" is no language tag; {hint}')
 
 
 def _check_is_no_path(given: str) -> None:

@@ -207,7 +207,7 @@ def _with_absolute_paths(config: Config, layers: Layers) -> Config:
 def _load_topics(loaded: Loaded) -> tuple[Taxonomy | None, list[Problem]]:
     missing = [path for path in loaded.config.topics if not is_file(path)]
     if missing:
-        return None, [_wrong(loaded, "topics", f"no such file: {path}") for path in missing]
+        return None, [_wrong(loaded, "topics", _why_no_file(path)) for path in missing]
     # Kept out of the start-up of commands that have no use for topics.
     from transforms.tag.taxonomy import load_taxonomy
 
@@ -215,6 +215,10 @@ def _load_topics(loaded: Loaded) -> tuple[Taxonomy | None, list[Problem]]:
         return load_taxonomy(loaded.config.topics), []
     except ProblemsError as error:
         return None, list(error.problems)
+
+
+def _why_no_file(path: str) -> str:
+    return f"{path} is a folder; name the files in it" if os.path.isdir(path) else f"no such file: {path}"
 
 
 def _wrong_places(loaded: Loaded) -> list[Problem]:

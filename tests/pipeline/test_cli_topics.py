@@ -56,6 +56,13 @@ def test_a_title_weighs_three_times_and_json_stays_json(capsys):
         (["test", ""], "newsbeam: the text is empty; see newsbeam topics test --help"),
         (["test", " \u200b\n"], "newsbeam: the text is empty; see newsbeam topics test --help"),
         (["test", "nix.txt"], "newsbeam: no such file: nix.txt"),
+        (
+            ["test", "A vote.", "--language", "english"],
+            'newsbeam: --language: "english" is no language tag; did you mean en?',
+        ),
+        (["test", "A vote.", "--language", "xx-!"], 'newsbeam: --language: "xx-!" is no language tag; write it as en,'),
+        (["test", "A vote.", "--topics", "."], f"--topics: {Path.cwd().root}"),
+        (["eval", "."], "newsbeam: . is a directory; name a file in it"),
         (["test", "a" * 1_000_001], "newsbeam: the text is longer than 1,000,000 characters; run it as a seed file"),
     ],
 )
