@@ -20,12 +20,15 @@ def run(args: argparse.Namespace) -> int:
     """Runs the pipeline as the command line and the configuration say; returns the exit code."""
     began = time.monotonic()
     # Heavy: pydantic, pyarrow and the readers come with the plan, Beam with the launch.
-    from pipeline.config.load import load_setup
+    from pipeline.config.load import load_setup, loopback_note
     from pipeline.options import beam_arguments
     from pipeline.plan import make_plan, size_line
 
     flags = beam_arguments(args.runner, args.beam_flags)
-    plan = make_plan(load_setup(args.config, vars(args)))
+    setup = load_setup(args.config, vars(args))
+    plan = make_plan(setup)
+    if note := loopback_note(setup):
+        err(note)
     for pattern in plan.unmatched:
         err(f"newsbeam: note: no seed file matches {pattern}")
     stream = _stream_options(args, plan, flags)

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Watches; returns the exit code."""
     # Heavy: pydantic, pyarrow.
     from pipeline.config import values
-    from pipeline.config.load import load_setup
+    from pipeline.config.load import load_setup, loopback_note
     from pipeline.options import beam_arguments
     from pipeline.plan import make_plan
     from pipeline.watch import WatchOptions, until_time, watch
@@ -61,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--every must be at least 1s")
     flags = beam_arguments(None, args.beam_flags)
     setup = load_setup(args.config, vars(args))
+    if note := loopback_note(setup):
+        err(note)
     if not (setup.feeds or setup.config.urls):
         raise ConfigError("nothing to watch: name --feeds, or set feeds in the config file")
     plan = make_plan(setup._replace(config=setup.config.model_copy(update={"seeds": ()})))

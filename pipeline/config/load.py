@@ -179,6 +179,14 @@ def is_loopback(url: str) -> bool:
     return is_loopback_host(host_of(url))
 
 
+def loopback_note(setup: Setup) -> str | None:
+    """Returns a line on a feed of this machine itself that would be asked in vain; ``None`` if there is none."""
+    if setup.config.allow_loopback:
+        return None
+    url = next((feed.url for feed in setup.feeds if is_loopback(feed.url)), None)
+    return url and f"newsbeam: note: {url} is on this machine, which is asked with --allow-loopback only"
+
+
 def _with_absolute_paths(config: Config, layers: Layers) -> Config:
     def absolute(key: str, path: str) -> str:
         if is_remote(path):

@@ -39,3 +39,14 @@ def test_the_plan_for_people(capsys):
     assert "seeds       1 file in 1 run" in shown
     assert "feeds       2 feeds on 1 host, 2 due" in shown
     assert shown[-1] == "nothing was done; leave out --plan to do it"
+
+
+def test_a_feed_of_this_machine_without_its_flag_is_told_beforehand(capsys):
+    words = ("run", "--plan", "--feeds", "http://localhost:9/a.xml", "-d", "out")
+    main([*words, "--allow-loopback"])
+    assert capsys.readouterr().err == ""
+    main([*words])
+    assert (
+        "http://localhost:9/a.xml is on this machine, which is asked with --allow-loopback only"
+        in capsys.readouterr().err
+    )
