@@ -361,7 +361,7 @@ class HostWalk:
 @functools.cache
 def _say_no_contact() -> None:
     """Says once, not for each host, why pages are left."""
-    _LOG.warning("pages on other hosts than this machine are not asked for: contact is not set; add --contact you@example.org")
+    _LOG.warning("pages on other hosts than this machine wait: contact is not set; add --contact you@example.org")
 
 
 def _no_exchange(entry: Entry, outcome: str, detail: str, now: datetime) -> Exchange:
