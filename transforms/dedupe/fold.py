@@ -26,7 +26,7 @@ Row = dict[str, Any]
 COLUMNS: dict[str, list[str]] = {
     "articles": [
         "article_id", "revision", "content_sha256", "url_key", "entry_version", "final_url", "canonical_url",
-        "text_fingerprint", "first_seen_at",
+        "text_fingerprint", "first_seen_at", "is_truncated", "text_source",
     ],
     "rejects": ["reject_id", "retryable", "url", "input_uri", "body_sha256"],
     "fetches": [
@@ -103,6 +103,11 @@ def _version_key(key: str, entry_version: str | None) -> int:
     return key_of(key, entry_version or "")
 
 
+def is_poor(row: Mapping[str, Any]) -> bool:
+    """Tells whether a row of ``articles`` may hold less than the page had: a truncated text, a feed's own content."""
+    return bool(row["is_truncated"]) or row["text_source"] == "feed_content"
+
+
 def _add_article(rows: dict[str, list[Row]], row: Row) -> None:
     article_id = row["article_id"]
     rows["version"].append({"key": _version_key(row["url_key"], row["entry_version"])})
@@ -115,6 +120,7 @@ def _add_article(rows: dict[str, list[Row]], row: Row) -> None:
             "revision": row["revision"],
             "content_sha256": bytes.fromhex(row["content_sha256"]),
             "at": row["first_seen_at"],
+            "is_poor": is_poor(row),
         }
     )
     if row["text_fingerprint"]:

@@ -15,13 +15,14 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FORMAT = 1
+FORMAT = 2
 _ABOUT = b"newsbeam.state"
 _KEY = pa.field("key", pa.uint64())
 _ID = pa.field("article_id", pa.string())
 _AT = pa.field("at", pa.timestamp("us", tz="UTC"))
 _NAME = pa.field("name", pa.string())
 _JSON = pa.field("json", pa.string())
+_IS_POOR = pa.field("is_poor", pa.bool_())
 
 RELATIONS: dict[str, pa.Schema] = {
     # committed (url_key, entry_version)
@@ -29,7 +30,9 @@ RELATIONS: dict[str, pa.Schema] = {
     # url_key of announced, final and canonical addresses -> article
     "url": pa.schema([_KEY, _ID]),
     # article -> newest revision; at = first_seen_at
-    "article": pa.schema([_KEY, _ID, pa.field("revision", pa.int32()), pa.field("content_sha256", pa.binary(32)), _AT]),
+    "article": pa.schema(
+        [_KEY, _ID, pa.field("revision", pa.int32()), pa.field("content_sha256", pa.binary(32)), _AT, _IS_POOR]
+    ),
     # text_fingerprint -> earliest article; at = its first_seen_at
     "text": pa.schema([_KEY, _ID, _AT]),
     # reject_id

@@ -48,11 +48,17 @@ class StateLocation(NamedTuple):
 
 
 class CommittedRevision(NamedTuple):
-    """The newest committed revision of an article; ``first_seen_at`` is that of revision 1."""
+    """The newest committed revision of an article.
+
+    Attributes:
+        first_seen_at: That of revision 1.
+        is_poor: Whether it may hold less than the page had, see ``fold.is_poor``.
+    """
 
     revision: int
     content_sha256: str
     first_seen_at: datetime
+    is_poor: bool = False
 
 
 class FeedState(NamedTuple):
@@ -164,7 +170,7 @@ class KnownState:
         assert isinstance(revision, int)
         assert isinstance(content, bytes)
         assert isinstance(at, datetime)
-        return CommittedRevision(revision, content.hex(), _utc(at))
+        return CommittedRevision(revision, content.hex(), _utc(at), bool(article.value("is_poor", row)))
 
     def duplicate_of(self, text_fingerprint: str) -> str | None:
         """Returns the earliest committed article with the same words."""

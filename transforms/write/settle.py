@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from transforms.dedupe.fold import is_poor
 from transforms.dedupe.state import CommittedRevision, KnownState
 from transforms.records import Alias, Tally
 from transforms.write.encode import cut_parts, data_path, encode, sort_rows
@@ -162,14 +163,15 @@ def _number(
     last = known.revision_of(kept[0].row["article_id"])
     for item in kept:
         row = item.row
-        if last is not None and (last.content_sha256 == row["content_sha256"] or _is_committed_seed(item, known)):
+        if last is not None and _is_no_news(item, last, known):
             counts["known"] += 1
             aliases.append(alias_of(row, "unchanged"))
             continue
         counts["new" if last is None else "revised"] += 1
         first_seen_at = row["fetched_at"] if last is None else last.first_seen_at
         copy_of = known.duplicate_of(row["text_fingerprint"]) if row["text_fingerprint"] else None
-        last = CommittedRevision(1 if last is None else last.revision + 1, row["content_sha256"], first_seen_at)
+        revision = 1 if last is None else last.revision + 1
+        last = CommittedRevision(revision, row["content_sha256"], first_seen_at, is_poor(row))
         numbered = row | {
             "revision": last.revision,
             "first_seen_at": first_seen_at,
@@ -184,6 +186,12 @@ def _entry_key(row: Row) -> tuple[str, str | None]:
 
 def _revision_key(row: Mapping[str, Any]) -> tuple[str, int]:
     return row["article_id"], row["revision"]
+
+
+def _is_no_news(item: ArticleItem, last: CommittedRevision, known: KnownState) -> bool:
+    """Tells whether a text is that of the last revision, or a poor copy of the article that is there whole."""
+    is_same = last.content_sha256 == item.row["content_sha256"]
+    return is_same or (is_poor(item.row) and not last.is_poor) or _is_committed_seed(item, known)
 
 
 def _is_committed_seed(item: ArticleItem, known: KnownState) -> bool:

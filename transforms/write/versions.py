@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from transforms.dedupe.fold import is_poor
+
 if TYPE_CHECKING:
     from transforms.write.settle import ArticleItem
 
@@ -41,7 +43,7 @@ def versions_of(items: Sequence[ArticleItem]) -> Versions:
     by_fullness = sorted(items, key=_preference)
     page = next((item for item in by_fullness if not is_seed(item)), None)
     found = [item for item in by_fullness if is_seed(item) or item is page]
-    found = [item for item in found if not _is_poor(item)] or found
+    found = [item for item in found if not is_poor(item.row)] or found
     kept = tuple(_without_repeats(sorted(_without_copies(found), key=_order)))
     ids = set(map(id, kept))
     return Versions(kept, tuple(item for item in by_fullness if id(item) not in ids))
@@ -59,10 +61,6 @@ def _preference(item: ArticleItem) -> tuple[Any, ...]:
         -item.text_length, row["url"], row["content_sha256"], row["entry_version"] or "", row["source_id"],
         row["feed_url"] or "", row["entry_id"] or "", row["body_sha256"], row["raw_uri"] or "", row["fetched_at"],
     )  # fmt: skip
-
-
-def _is_poor(item: ArticleItem) -> bool:
-    return bool(item.row["is_truncated"]) or item.row["text_source"] == "feed_content"
 
 
 def _date(item: ArticleItem) -> datetime | None:
@@ -91,7 +89,7 @@ def _without_copies(found: Iterable[ArticleItem]) -> Iterator[ArticleItem]:
 
 
 def _is_copy(item: ArticleItem, longer: ArticleItem) -> bool:
-    if _is_poor(item):
+    if is_poor(item.row):
         return True
     is_short = item.text_length < _TEASER_SHARE * longer.text_length
     return is_short and _letters(item) in _letters(longer)

@@ -22,7 +22,17 @@ from transforms.dedupe.history import (
     read_tables,
     rebuild,
 )
-from transforms.dedupe.snapshot import EMPTY, RELATIONS, SnapshotError, State, from_file, key_of, runs_of, to_bytes
+from transforms.dedupe.snapshot import (
+    EMPTY,
+    FORMAT,
+    RELATIONS,
+    SnapshotError,
+    State,
+    from_file,
+    key_of,
+    runs_of,
+    to_bytes,
+)
 from transforms.dedupe.state import latest_state
 from transforms.fetch.due import entry_to_json
 from transforms.records import Alias
@@ -147,7 +157,7 @@ def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_snapshot_of_another_format_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    path.write_bytes(to_bytes(EMPTY).replace(b'"format": 1', b'"format": 2'))
+    path.write_bytes(to_bytes(EMPTY).replace(f'"format": {FORMAT}'.encode(), b'"format": 1'))
     with path.open("rb") as file, pytest.raises(SnapshotError):
         from_file(file)
 

@@ -68,7 +68,7 @@ def test_the_newest_revision_counts_and_keeps_the_first_time(tmp_path: Path) -> 
     commit(tmp_path, "r1", first)
     commit(tmp_path, "r2", second)
     found = known_of(tmp_path).revision_of(first.article.article_id)
-    assert found == (2, second.article.content_sha256, first.article.fetched_at)
+    assert found == (2, second.article.content_sha256, first.article.fetched_at, False)
     assert found is not None
     assert found.first_seen_at.tzinfo is not None
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
 
 from tests.transforms.write.make_items import START, fetch, reject, run_at, sha, tagged, tags
 from transforms.dedupe.fold import fold
@@ -87,6 +88,23 @@ def test_unchanged_content_is_an_alias_of_the_new_version() -> None:
     assert settled.files == ()
     assert counts(settled) == {"known": 1}
     assert settled.aliases == (Alias(tagged().article.entry.url_key, "v2", tagged().article.article_id, "unchanged"),)
+
+
+@pytest.mark.parametrize("poor", [{"is_truncated": True}, {"text_source": "feed_content"}])
+def test_a_poor_copy_never_follows_the_whole_text(poor: dict[str, Any]) -> None:
+    whole, copy = item(tagged()), item(tagged(text="The council ...", version="v2", **poor))
+    settled = write([copy], known_after(whole))
+    assert settled.files == ()
+    assert counts(settled) == {"known": 1}
+    assert [alias.entry_version for alias in settled.aliases] == ["v2"]
+
+
+def test_a_poor_text_is_followed_by_the_whole_one_and_by_other_poor_ones() -> None:
+    known = known_after(item(tagged(text="The council ...", is_truncated=True)))
+    assert counts(write([item(tagged(version="v2"))], known)) == {"revised": 1}
+    assert counts(write([item(tagged(text="The council of ...", version="v2", is_truncated=True))], known)) == {
+        "revised": 1
+    }
 
 
 def test_copies_of_a_committed_text_name_the_earliest_article() -> None:
