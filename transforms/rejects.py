@@ -27,7 +27,7 @@ REASONS = (
     Reason("read", "binary", False, "The file looks like text by its name but holds binary data."),
     Reason("read", "bad_encoding", False, "The bytes are no text in any encoding that we could make sure of."),
     Reason("read", "truncated", False, "The compressed file ends too early; nothing of a cut part is used."),
-    Reason("read", "too_big", False, "The file, or what it unpacks to, is over the size limit."),
+    Reason("read", "too_big", False, "Over 256 MB of records when unpacked, or 16 MB of a text, page, feed or line."),
     Reason("read", "bad_json", False, "The line is not a JSON object."),
     Reason("read", "bad_record", False, "The JSON object lacks text, html and url, or a field has the wrong type."),
     Reason("read", "bad_feed", False, "The saved feed could not be parsed as one."),

@@ -15,6 +15,8 @@ PAYLOAD_BYTES = 2048
 DOCUMENT_BYTES_LIMIT = 16 << 20
 """Largest text, page, saved feed or line that is taken; news is far below."""
 UNPACKED_BYTES_LIMIT = 64 << 20
+FILE_BYTES_LIMIT = 256 << 20
+"""Largest file of records, compressed or not; it is held in memory."""
 NO_SOURCE = "seeds"
 
 

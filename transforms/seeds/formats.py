@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from transforms.decoding import looks_binary, wide_encoding
 from transforms.records import Document, Entry, Reject
-from transforms.seeds.common import DOCUMENT_BYTES_LIMIT, UNPACKED_BYTES_LIMIT, Place, reject
+from transforms.seeds.common import DOCUMENT_BYTES_LIMIT, FILE_BYTES_LIMIT, UNPACKED_BYTES_LIMIT, Place, reject
 from transforms.seeds.feed import read_feed
 from transforms.seeds.html import read_html
 from transforms.seeds.jsonl import read_json_array, read_jsonl
@@ -32,6 +32,7 @@ FORMATS = {
 }
 """Endings of seed files and what they promise; each may have ``.gz`` behind it."""
 
+_KINDS_OF_RECORDS = ("jsonl", "json")
 _BEFORE_ROOT = rb"(?:<\?(?:(?!\?>).)*\?>\s*|<!--(?:(?!-->).)*-->\s*)*"  # only one way to match: no backtracking
 _HTML_START = re.compile(_BEFORE_ROOT + rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
 _FEED_START = re.compile(_BEFORE_ROOT + rb"<(?:rss|rdf:rdf|(?:[a-z]+:)?feed)\b", re.IGNORECASE | re.DOTALL)
@@ -55,7 +56,7 @@ def read_seed_file(path: str, data: bytes, *, now: datetime) -> Iterator[Documen
     warnings: tuple[str, ...] = ()
     if data.startswith(GZIP_MAGIC):
         try:
-            data = gunzip(data, UNPACKED_BYTES_LIMIT)
+            data = gunzip(data, FILE_BYTES_LIMIT if kind in _KINDS_OF_RECORDS else UNPACKED_BYTES_LIMIT)
         except UnpackError as error:
             yield reject(place, error.reason, str(error), data)
             return

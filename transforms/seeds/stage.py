@@ -16,12 +16,10 @@ from transforms import meter
 from transforms.records import Document, Entry, Reject, RunContext, Tally
 from transforms.remote.bucket import has_store
 from transforms.remote.files import read_file
-from transforms.seeds.common import Place, reject
+from transforms.seeds.common import FILE_BYTES_LIMIT, Place, reject
 from transforms.seeds.expand import local_path
 from transforms.seeds.formats import read_seed_file
 from transforms.seeds.urls_file import read_urls
-
-FILE_BYTES_LIMIT = 256 << 20
 
 _LOG = logging.getLogger("newsbeam.seeds")
 _STAGE = "read"

@@ -63,7 +63,7 @@ def _unpack_member(data: bytes, position: int, out: bytearray, limit_bytes: int)
         position += used
         out += unpacked
         if len(out) > limit_bytes:
-            raise UnpackError("too_big", f"unpacks to more than {limit_bytes:,} bytes")
+            raise UnpackError("too_big", f"unpacks to more than {limit_bytes:,} bytes; cut the file")
         if not unpacker.eof and not unpacked and not used:
             raise UnpackError("truncated", "the compressed file ends too early; nothing of it is used")
     return position

@@ -127,10 +127,11 @@ def test_members_of_gzip_are_one_file():
     assert [type(found) for found in read("a.jsonl.gz", data)] == [Document, Document]
 
 
-def test_a_gzip_bomb_is_refused_within_its_bound():
+@pytest.mark.parametrize(("name", "megabytes"), [("a.txt.gz", 80), ("a.jsonl.gz", 300)])
+def test_a_gzip_bomb_is_refused_within_its_bound(name, megabytes):
     began = time.monotonic()
-    bomb = gzip.compress(bytes(80 << 20), compresslevel=1)
-    assert one("a.jsonl.gz", bomb).reason == "too_big"  # type: ignore[union-attr]
+    bomb = gzip.compress(bytes(megabytes << 20), compresslevel=1)
+    assert one(name, bomb).reason == "too_big"  # type: ignore[union-attr]
     assert time.monotonic() - began < 20
 
 
@@ -202,3 +203,12 @@ def test_a_file_cut_at_a_line_end_gives_the_same_records(parts: list[bytes], cut
 
     whole = facts(b"\n".join(parts))
     assert facts(b"\n".join(parts[:cut])) + facts(b"\n".join(parts[cut:])) == whole
+
+
+def test_compressed_records_may_be_as_large_as_plain_ones_and_texts_may_not() -> None:
+    line = json.dumps({"url": "https://paper.example/1", "text": "The ferry is late again. " * 580_000})
+    data = gzip.compress("\n".join([line] * 5).encode(), 1)  # 72 MB unpacked
+    assert [type(record) for record in read_seed_file("dump.jsonl.gz", data, now=NOW)] == [Document] * 5
+    (refused,) = read_seed_file("dump.txt.gz", data, now=NOW)
+    assert isinstance(refused, Reject)
+    assert (refused.reason, "cut the file" in (refused.detail or "")) == ("too_big", True)
