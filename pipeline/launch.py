@@ -38,7 +38,7 @@ from transforms.records import FeedSource, RunContext
 from transforms.schema import SCHEMA_VERSION
 from transforms.tag.stage import TagSettings
 from transforms.write.commit import recover, staging_folder
-from transforms.write.manifest import Manifest, read_manifest, read_manifests
+from transforms.write.manifest import Manifest, read_manifest, read_outlines, require_order
 from transforms.write.readers import topic_counts
 from transforms.write.stage import WriteSettings
 from transforms.write.storage import DatasetError, storage_of
@@ -105,7 +105,9 @@ def _check_manifests(root: str) -> None:
     A damaged one is told before anything is asked; after the run it would look as if that had failed.
     """
     storage = storage_of(root)
-    if not read_manifests(storage) and storage.names("articles"):
+    manifests = read_outlines(storage)
+    require_order(storage, manifests)
+    if not manifests and storage.names("articles"):
         where = storage.full_path("_runs")
         raise DatasetError(f"{root} has articles but no manifests in {where}; restore them from a backup", where)
 

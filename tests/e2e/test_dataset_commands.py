@@ -60,6 +60,25 @@ def rows_of(root):
     return {table: read_rows(root, table) for table in TABLES}
 
 
+def test_no_command_writes_where_a_manifest_is_missing_or_there_twice(root, made):
+    first, second, _ = sorted((root / "_runs").glob("*.json"))
+    before = sorted(root.rglob("*.parquet"))
+    content = first.read_bytes()
+    first.unlink()
+    for command in (("run", "--seeds", made.parent / "seeds-*.jsonl"), ("dataset", "compact")):
+        assert_refused((*command, "-d", root), "commit 1 has no manifest any more")
+    first.write_bytes(content)
+    shutil.copy(second, second.with_stem("20260901T120000Z-aaaaaa"))
+    assert_refused(("dataset", "compact", "-d", root), "2 manifests say that they are commit 2")
+    assert sorted(root.rglob("*.parquet")) == before
+
+
+def assert_refused(words, message):
+    done = newsbeam(*words, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+    assert message in done.stderr
+
+
 def test_compact_verify_and_a_further_run(root, made):
     before = rows_of(root)
     found = dataset_json("compact", root)

@@ -18,7 +18,15 @@ from transforms.schema import PARTITIONS
 from transforms.write.commit import Action, commit
 from transforms.write.committer import StagedFile
 from transforms.write.encode import data_path
-from transforms.write.manifest import FileRecord, LiveFile, Manifest, live_files, read_manifests, read_outlines
+from transforms.write.manifest import (
+    FileRecord,
+    LiveFile,
+    Manifest,
+    live_files,
+    read_manifests,
+    read_outlines,
+    require_order,
+)
 from transforms.write.storage import Storage, storage_of
 
 Tell = Callable[[str], None]
@@ -81,10 +89,11 @@ def read_contents(root: str | Storage) -> Contents:
     """Reads all manifests of a dataset.
 
     Raises:
-        DatasetError: If one is damaged.
+        DatasetError: If one is damaged or missing.
     """
     storage = storage_of(root) if isinstance(root, str) else root
     manifests = tuple(read_manifests(storage))
+    require_order(storage, manifests)
     return Contents(storage, manifests, live_files(manifests))
 
 

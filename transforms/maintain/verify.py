@@ -6,7 +6,6 @@ all files; changes nothing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -17,7 +16,15 @@ from transforms.maintain.contents import Contents, Tell
 from transforms.maintain.findings import Finding
 from transforms.schema import TABLES
 from transforms.write.commit import journal_path, journaled_runs, sha256_of
-from transforms.write.manifest import RUNS, Manifest, committed_runs, live_files, manifest_path, read_manifest
+from transforms.write.manifest import (
+    RUNS,
+    Manifest,
+    committed_runs,
+    live_files,
+    manifest_path,
+    read_manifest,
+    wrong_order,
+)
 from transforms.write.storage import STAGING, DatasetError, Storage
 
 _EVERY_FILES = 500
@@ -109,13 +116,7 @@ def read_all_manifests(storage: Storage) -> tuple[list[Manifest], list[Finding]]
             if manifest.run_id != run_id:
                 wrong.append(Finding("manifest", path, f"is the manifest of {manifest.run_id}"))
     manifests.sort(key=lambda manifest: manifest.sequence)
-    counts = Counter(manifest.sequence for manifest in manifests)
-    is_complete = not wrong
-    for number in range(1, max(counts, default=0) + 1):
-        if not counts[number] and is_complete:
-            wrong.append(Finding("manifest", RUNS, f"commit {number} has no manifest any more; restore it"))
-        elif counts[number] > 1:
-            wrong.append(Finding("manifest", RUNS, f"{counts[number]} manifests say that they are commit {number}"))
+    wrong += [Finding("manifest", RUNS, problem) for problem in wrong_order(manifests, may_have_gaps=bool(wrong))]
     return manifests, wrong
 
 

@@ -264,6 +264,35 @@ def read_outlines(root: str | Storage) -> list[Manifest]:
     return sorted(found, key=lambda manifest: manifest.sequence)
 
 
+def wrong_order(manifests: Iterable[Manifest], may_have_gaps: bool = False) -> list[str]:
+    """Returns in words what is wrong with the sequence of the manifests of a dataset; they are never removed.
+
+    Args:
+        manifests: All of it.
+        may_have_gaps: Whether some could not be read, so that a gap says nothing.
+    """
+    counts = Counter(manifest.sequence for manifest in manifests)
+    problems = []
+    for number in range(1, max(counts, default=0) + 1):
+        if not counts[number] and not may_have_gaps:
+            problems.append(f"commit {number} has no manifest any more; restore it")
+        elif counts[number] > 1:
+            problems.append(f"{counts[number]} manifests say that they are commit {number}")
+    return problems
+
+
+def require_order(storage: Storage, manifests: Iterable[Manifest]) -> None:
+    """Keeps writers from a dataset that has forgotten a commit: they would take its articles in a second time.
+
+    Raises:
+        DatasetError: If a manifest is missing or there twice.
+    """
+    problems = wrong_order(manifests)
+    if problems:
+        where = storage.full_path(RUNS)
+        raise DatasetError(f"{where}: {problems[0]} (newsbeam dataset verify -d {storage.root} tells more)", where)
+
+
 _OUTLINES: dict[str, dict[str, tuple[str, Manifest]]] = {}
 
 
