@@ -50,7 +50,9 @@ def plural(count: int, word: str) -> str:
     """Returns ``1 file``, ``1,234 files``, ``2 entries``, ``0 fetches``."""
     if count == 1:
         return f"1 {word}"
-    many = f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("ch") else f"{word}s"
+    if word.endswith("y") and not word.endswith(("ay", "ey", "oy")):
+        return f"{count:,} {word[:-1]}ies"
+    many = f"{word}es" if word.endswith("ch") else f"{word}s"
     return f"{count:,} {many}"
 
 
