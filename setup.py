@@ -20,7 +20,7 @@ setup(
     packages=[*find_packages(include=["pipeline", "pipeline.*", "transforms", "transforms.*"]), "pipeline.starter"],
     package_dir={"pipeline.starter": "configs"},
     package_data={"pipeline.starter": ["*.yaml", "runners/*.yaml"], "pipeline": ["py.typed"]},
-    entry_points={"console_scripts": ["newsbeam = pipeline.cli:main"]},
+    entry_points={"console_scripts": ["newsbeam = pipeline.__main__:run"]},
     install_requires=[
         "apache-beam>=2.77,<2.78",
         "feedparser>=6.0.14,<7",

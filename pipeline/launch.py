@@ -23,6 +23,7 @@ from pipeline.config.load import config_sha256
 from pipeline.config.model import Config
 from pipeline.errors import ExitCode, RunError
 from pipeline.graph import Job, batch_sources, build
+from pipeline.leave import expect_servers
 from pipeline.options import DIRECT_RUNNER
 from pipeline.plan import BATCH_ENTRIES, Plan
 from pipeline.progress import Progress
@@ -77,6 +78,7 @@ def execute(plan: Plan, options: RunOptions) -> list[Manifest]:
         DatasetError: If the dataset cannot be written.
     """
     limit_fragmentation()
+    expect_servers(options.beam_flags)
     config = plan.config
     manifests: list[Manifest] = []
     pool = _extract_settings(config, options).pool()
