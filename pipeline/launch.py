@@ -24,7 +24,7 @@ from pipeline.config.model import Config
 from pipeline.errors import ExitCode, RunError
 from pipeline.graph import Job, batch_sources, build
 from pipeline.leave import expect_servers
-from pipeline.options import DIRECT_RUNNER
+from pipeline.options import is_in_process
 from pipeline.plan import BATCH_ENTRIES, Plan
 from pipeline.progress import Progress
 from pipeline.settings import fetch_settings
@@ -234,9 +234,7 @@ def extract_processes(configured: int, beam_flags: Sequence[str]) -> int | None:
         configured: ``extract.workers``; 0 leaves it to us.
         beam_flags: Checked flags for Beam. Runners with processes of their own use the cores already.
     """
-    runner = next((flag for flag in beam_flags if flag.startswith("--runner=")), f"--runner={DIRECT_RUNNER}")
-    is_alone = runner == f"--runner={DIRECT_RUNNER}" and "--direct_running_mode=multi_processing" not in beam_flags
-    return configured or (None if is_alone else 1)
+    return configured or (None if is_in_process(beam_flags) else 1)
 
 
 @contextmanager

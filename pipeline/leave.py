@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pipeline.options import DIRECT_RUNNER
+from pipeline.options import is_in_process
 
 _has_servers = False
 
@@ -25,8 +25,7 @@ def expect_servers(beam_flags: Sequence[str]) -> None:
         beam_flags: Checked flags for Beam.
     """
     global _has_servers
-    is_plain = f"--runner={DIRECT_RUNNER}" in beam_flags and "--direct_running_mode=multi_processing" not in beam_flags
-    _has_servers = _has_servers or (bool(beam_flags) and not is_plain)
+    _has_servers = _has_servers or not is_in_process(beam_flags)
 
 
 def leave(code: int) -> NoReturn:

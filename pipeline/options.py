@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import difflib
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -57,6 +58,16 @@ def beam_arguments(runner: str | None, extra: list[str]) -> list[str]:
     name = resolve_runner(runner)
     flags += check_beam_flags(extra, name)
     return [f"--runner={name}", *_with_prism(_with_setup_file(flags, name), name)]
+
+
+def is_in_process(beam_flags: Sequence[str]) -> bool:
+    """Tells whether all of the runner is this one process: no workers, no servers.
+
+    Args:
+        beam_flags: Checked flags for Beam; without a runner the default one.
+    """
+    runner = next((flag for flag in beam_flags if flag.startswith("--runner=")), f"--runner={DIRECT_RUNNER}")
+    return runner == f"--runner={DIRECT_RUNNER}" and "--direct_running_mode=multi_processing" not in beam_flags
 
 
 def resolve_runner(name: str | None) -> str:
