@@ -231,14 +231,9 @@ def read_manifests(root: str | Storage) -> list[Manifest]:
         DatasetError: If one cannot be read or is damaged.
     """
     storage = storage_of(root) if isinstance(root, str) else root
-    stamps, outlines = storage.stamps(RUNS), _outlines_of(storage)
-    manifests = []
-    for run_id in _own_manifests(storage, sorted(stamps)):
-        manifest = read_manifest(storage, run_id)
-        if manifest is not None:
-            manifests.append(manifest)
-            outlines[run_id] = (stamps[f"{run_id}.json"], _outline(manifest))
-    return sorted(manifests, key=lambda manifest: manifest.sequence)
+    stamps = storage.stamps(RUNS)
+    found = (_read_noted(storage, run_id, stamps) for run_id in _own_manifests(storage, sorted(stamps)))
+    return sorted((manifest for manifest in found if manifest), key=lambda manifest: manifest.sequence)
 
 
 def read_outlines(root: str | Storage) -> list[Manifest]:
@@ -252,16 +247,22 @@ def read_outlines(root: str | Storage) -> list[Manifest]:
     """
     storage = storage_of(root) if isinstance(root, str) else root
     stamps, outlines = storage.stamps(RUNS), _outlines_of(storage)
-    found = []
-    for run_id in _own_manifests(storage, sorted(stamps)):
-        stamp = stamps[f"{run_id}.json"]
-        if run_id not in outlines or outlines[run_id][0] != stamp:
-            manifest = read_manifest(storage, run_id)
-            if manifest is None:
-                continue
-            outlines[run_id] = (stamp, _outline(manifest))
-        found.append(outlines[run_id][1])
+    own = list(_own_manifests(storage, sorted(stamps)))
+    for run_id in own:
+        if run_id not in outlines or outlines[run_id][0] != stamps[f"{run_id}.json"]:
+            _read_noted(storage, run_id, stamps)
+    found = (outlines[run_id][1] for run_id in own if run_id in outlines)
     return sorted(found, key=lambda manifest: manifest.sequence)
+
+
+def _read_noted(storage: Storage, run_id: str, stamps: Mapping[str, str]) -> Manifest | None:
+    """Reads a manifest and notes its outline; one that is gone meanwhile is forgotten."""
+    manifest = read_manifest(storage, run_id)
+    if manifest is None:
+        _outlines_of(storage).pop(run_id, None)
+    else:
+        _outlines_of(storage)[run_id] = (stamps[f"{run_id}.json"], _outline(manifest))
+    return manifest
 
 
 def wrong_order(manifests: Iterable[Manifest], may_have_gaps: bool = False) -> list[str]:
