@@ -52,7 +52,7 @@ def read_seed_file(path: str, data: bytes, *, now: datetime) -> Iterator[Documen
         now: The run's clock.
     """
     place = Place(path, now)
-    kind, is_gzip_name = _promised(path)
+    kind, is_gzip_name = promised(path)
     warnings: tuple[str, ...] = ()
     if data.startswith(GZIP_MAGIC):
         try:
@@ -70,7 +70,7 @@ def read_seed_file(path: str, data: bytes, *, now: datetime) -> Iterator[Documen
     yield from _read(place, kind, data, warnings)
 
 
-def _promised(path: str) -> tuple[str | None, bool]:
+def promised(path: str) -> tuple[str | None, bool]:
     """What the ending promises, and whether it says that the file is compressed."""
     name = path.lower()
     is_gzip = name.endswith((".gz", ".gzip"))

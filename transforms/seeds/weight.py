@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from transforms.remote.bucket import is_remote
 from transforms.remote.files import size_of
-from transforms.seeds.formats import FORMATS
+from transforms.seeds.formats import promised
 from transforms.seeds.unpack import GZIP_MAGIC
 
 _HEAD_BYTES = 1 << 16
@@ -35,10 +35,9 @@ def text_bytes_of(path: str) -> int:
         head = b"" if is_remote(path) else _head_of(path)
     except OSError:
         return 0
-    is_gzip = head.startswith(GZIP_MAGIC) or path.lower().endswith((".gz", ".gzip"))
+    kind, is_gzip = promised(path)
     if head.startswith(GZIP_MAGIC):
-        head = _unpacked(head)
-    kind = FORMATS.get(PurePosixPath(path.lower().removesuffix(".gz")).suffix)
+        is_gzip, head = True, _unpacked(head)
     has_pages = kind == "html" or _END_TAG.search(head) is not None
     return size_bytes * (_GZIP_FACTOR if is_gzip else 1) // (_HTML_SHARE if has_pages else 1)
 

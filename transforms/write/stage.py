@@ -156,7 +156,8 @@ class _MakeRows(_Counting):
         row, reject = checked_article_row(tagged, self._run, store)
         if row is not None:
             snippets = snippets_to_store(tagged.tags.snippets, store)
-            yield ArticleItem(row | {"text": pack(row["text"])}, len(tagged.article.text), snippets)
+            row["text"] = pack(row["text"])
+            yield ArticleItem(row, len(tagged.article.text), snippets)
         elif reject is not None:
             yield RejectItem(reject_row(reject, self._run, store))
 
