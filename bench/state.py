@@ -34,6 +34,7 @@ def made_state(count: int) -> State:
         "article_id": pa.array([f"1-{digest.hexdigest()[:32]}" for digest in hashes]),
         "content_sha256": pa.array([digest.digest() for digest in hashes], pa.binary(32)),
         "revision": pa.array(np.ones(count, np.int32)),
+        "is_poor": pa.array(np.zeros(count, np.bool_)),
         "at": pa.array(np.arange(count) * 1_000_000, RELATIONS["article"].field("at").type),
     }
     state = dict(EMPTY)
